@@ -1,0 +1,82 @@
+"""Default parameters of CMA-ES: those of pycma 4.5, and those of Hansen's tutorial (which `cmaes` implements).
+
+Functions of the dimension d and the population size n alone, computed once with numpy.
+"""
+
+from dataclasses import dataclass
+from math import exp, lgamma, log, sqrt
+from typing import Literal
+
+import numpy as np
+
+Defaults = Literal["pycma", "tutorial"]
+
+
+@dataclass(frozen=True)
+class CMAParameters:
+    """Recombination weights and learning rates; the notation is that of Hansen (2016), arXiv:1604.00772."""
+
+    weights: np.ndarray
+    """n weights, best first; the positive ones sum to 1, the negative ones are the active update."""
+
+    mueff: float
+    cc: float
+    c1: float
+    cmu: float
+    cs: float
+    damps: float
+    chi: float
+    """E|N(0, I)|."""
+
+    @property
+    def positive(self) -> np.ndarray:
+        """The weights that move the mean."""
+        return np.maximum(self.weights, 0.0)
+
+
+def cma_parameters(d: int, n: int, defaults: Defaults = "pycma", *, active: bool = True) -> CMAParameters:
+    """Weights and learning rates for populations of n in dimension d."""
+    raw = log((n + 1) / 2) - np.log(np.arange(1, n + 1))
+    mueff, mueff_minus = effective_number(raw[raw > 0]), effective_number(raw[raw < 0])
+    c1 = 2 / ((d + 1.3) ** 2 + mueff)
+    offset = 0.0
+    if defaults == "pycma":
+        c1 *= min(1.0, n / 6)
+        offset = 0.25
+    cmu = min(1 - c1, 2 * (offset + mueff - 2 + 1 / mueff) / ((d + 2) ** 2 + mueff))
+    negative = min(1 + c1 / cmu if cmu > 0 else 0.0, 1 + 2 * mueff_minus / (mueff + 2))
+    negative = min(negative, (1 - c1 - cmu) / (d * cmu)) if cmu > 0 else negative
+    weights = np.where(raw > 0, raw / raw[raw > 0].sum(), raw * (negative if active else 0.0) / -raw[raw < 0].sum())
+    cs, damps = step_size_parameters(d, mueff, defaults)
+    return CMAParameters(
+        weights=weights,
+        mueff=mueff,
+        cc=(4 + mueff / d) / (d + 4 + 2 * mueff / d),
+        c1=c1,
+        cmu=cmu,
+        cs=cs,
+        damps=damps,
+        chi=chi(d, defaults),
+    )
+
+
+def step_size_parameters(d: int, mueff: float, defaults: Defaults) -> tuple[float, float]:
+    """Decay and damping of the step-size path. pycma bounds the decay and damps more where mueff > d >> 1."""
+    if defaults == "tutorial":
+        cs = (mueff + 2) / (d + mueff + 5)
+        return cs, 1 + 2 * max(0.0, sqrt((mueff - 1) / (d + 1)) - 1) + cs
+    cs = min(0.5, (mueff + 2) / (d + mueff + 3))
+    inner = max(1.0, 3 * (1 - 0.5 ** (d / 9)))
+    return cs, 1 + 2 * max(0.0, inner * sqrt((mueff - 1) / (d + 1)) - 1) + cs
+
+
+def chi(d: int, defaults: Defaults) -> float:
+    """E|N(0, I)|: exact, or the tutorial's approximation."""
+    if defaults == "tutorial":
+        return sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * d**2))
+    return sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2))
+
+
+def effective_number(weights: np.ndarray) -> float:
+    """(sum w)^2 / sum w^2: how many equal weights would average as well."""
+    return float(weights.sum() ** 2 / (weights**2).sum()) if weights.size else 0.0
