@@ -1,0 +1,59 @@
+# Two commands matter: `make demo` and `make test`. Both set everything up first.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+# Compiled XLA programs are kept between runs. One BLAS thread: two test workers share the cores.
+CHECK_ENV := OMP_NUM_THREADS=1 JAX_PLATFORMS=cpu JAX_COMPILATION_CACHE_DIR=$(CURDIR)/.cache/jax
+CHECK_ENV += JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0.2
+# pyright takes node from its wheel, and does not look for newer versions of itself.
+PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
+PYTEST_ARGS ?= -n 2 --dist worksteal
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types layers pytest fix lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## create .venv with the pinned versions; does nothing when up to date
+
+$(READY): pyproject.toml constraints.txt
+	@echo "Setting up .venv with the pinned versions (about a minute)"
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
+	$(BIN)/thalweg demo
+
+test: lint types layers pytest ## every check; CI runs the same
+
+lint: $(READY) ## ruff: rules and format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(READY) ## pyright, strict
+	$(PYRIGHT_ENV) $(BIN)/pyright --pythonpath $(BIN)/python
+
+layers: $(READY) ## import-linter: a module imports only from below
+	$(BIN)/lint-imports --no-logo
+
+pytest: $(READY) ## tests and doctests; PYTEST_ARGS replaces the arguments
+	$(CHECK_ENV) $(BIN)/pytest $(PYTEST_ARGS)
+
+fix: $(READY) ## format, and repair what ruff can repair
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: ## renew constraints.txt from pyproject.toml
+	rm -rf .cache/lock
+	$(PYTHON) -m venv .cache/lock
+	.cache/lock/bin/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	{ echo "# What \`make setup\` installs, to the last dependency. Renewed by \`make lock\`."; \
+	  .cache/lock/bin/pip freeze --exclude-editable; } > constraints.txt
+	rm -rf .cache/lock
+
+clean: ## remove .venv and all caches
+	rm -rf .venv .cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
