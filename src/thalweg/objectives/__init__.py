@@ -1,0 +1,15 @@
+"""Test functions with known minima, moved and rotated at random, for numpy and JAX alike.
+
+>>> from thalweg.objectives import OBJECTIVES, translated
+>>> sorted(OBJECTIVES)[:4]
+['beale', 'bent-cigar', 'cigar', 'discus']
+>>> translated("rosenbrock", 10, seed=1).x_opt.shape
+(10,)
+"""
+
+from thalweg.objectives.base import Objective, Transform, evaluate
+from thalweg.objectives.problems import Problem, make_problems, rotated, translated
+from thalweg.objectives.registry import OBJECTIVES
+from thalweg.objectives.valleys import banana
+
+__all__ = ["OBJECTIVES", "Objective", "Problem", "Transform", "banana", "evaluate", "make_problems", "rotated", "translated"]
