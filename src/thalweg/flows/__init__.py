@@ -1,0 +1,20 @@
+"""Flows: bijections that bend the search distribution. A flow joins the registry, and the contract tests, by one line here."""
+
+from collections.abc import Callable
+
+from thalweg.flows.affine import Affine
+from thalweg.flows.base import Flow
+from thalweg.flows.flowjax_adapter import FlowjaxFlow
+from thalweg.flows.identity import Identity
+from thalweg.flows.nice import NICE
+from thalweg.flows.realnvp import RealNVP
+
+FLOWS: dict[str, Callable[[], Flow]] = {
+    "nice": NICE,
+    "realnvp": RealNVP,
+    "affine": Affine,
+    "identity": Identity,
+}
+"""Flows by name. `FlowjaxFlow` is not among them: it needs to be told which bijection."""
+
+__all__ = ["FLOWS", "NICE", "Affine", "Flow", "FlowjaxFlow", "Identity", "RealNVP"]
