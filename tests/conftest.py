@@ -13,8 +13,11 @@ hypothesis.settings.register_profile("thalweg", derandomize=True, deadline=None,
 hypothesis.settings.load_profile("thalweg")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def x64() -> Iterator[None]:
-    """Run the test in double precision, as the front door runs the library, without touching the global flag."""
+    """Run the module's tests in double precision, as the front door runs the library, without touching the global flag.
+
+    Module scope, so that module-scoped fixtures are made in double precision too.
+    """
     with jax.enable_x64(True):
         yield
