@@ -1,0 +1,164 @@
+"""The paper's flow step (Faury et al. 2019, Algorithm 2): importance sampling with a KL penalty; docs/math.md (11) to (13)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax.flatten_util import ravel_pytree
+
+from thalweg import ranking
+from thalweg.bent import Bent
+from thalweg.flowsteps.base import Batch, FlowStep
+from thalweg.flowsteps.history import History
+from thalweg.latents.frame import Frame
+from thalweg.types import Array, Info, Key, Params
+
+Denominator = Literal["sampling", "box"]
+Shaping = Literal["standardised", "ranks"]
+Estimator = Literal["plain", "low-variance"]
+
+Carry = tuple[Array, Array, Array, Any, Array]
+"""Point, value, gradient, the memory of L-BFGS, count."""
+
+
+class PenalisedState(NamedTuple):
+    penalty: Array
+    """lambda_t."""
+    history: History
+
+
+class Terms(NamedTuple):
+    """The objective of the step is surrogate + lambda KL."""
+
+    surrogate: Array
+    """The importance-weighted objective, docs/math.md (11)."""
+    kl: Array
+    """The estimate of KL(pi_{mu_{t+1}, eta_t} || pi_{mu_{t+1}, eta}), docs/math.md (12)."""
+    ess: Array
+    """The effective number of points behind the surrogate."""
+
+
+@dataclass(frozen=True)
+class Penalised(FlowStep):
+    """Algorithm 2 of the paper to the letter: minimise the importance-weighted objective plus lambda KL by L-BFGS.
+
+    The defaults are the paper's where it says, and those of the authors' public code where it does not.
+    """
+
+    radius: float = 0.01
+    """epsilon: lambda moves so that the KL divergence of a step ends near it."""
+
+    penalty: float = 10.0
+    """lambda_0."""
+
+    factor: float = 1.5
+    """What lambda is multiplied with, or divided by, outside [radius / 2, 2 radius]."""
+
+    samples: int = 10
+    """KL samples per point of a generation, M = samples * N. They cost no evaluation."""
+
+    denominator: Denominator = "sampling"
+    """Of the importance ratio: "sampling" is pi_{mu_t, eta_t}, the paper's equation, unbiased; "box" is pi_{mu_{t+1}, eta_t},
+    the paper's algorithm box."""
+
+    shaping: Shaping = "standardised"
+    """What stands for f: (f - mean) / (std + 1e-5) as in the authors' code, or the utilities of the ranks."""
+
+    estimator: Estimator = "plain"
+    """Of the KL divergence: the mean of log-ratios as in the paper, or mean(r - 1 - log r); docs/math.md (12)."""
+
+    generations: int = 1
+    """How many generations the objective is estimated from ("using historic data")."""
+
+    iterations: int = 50
+    """Of L-BFGS, at most."""
+
+    def __post_init__(self) -> None:
+        for name, choices in (("denominator", Denominator), ("shaping", Shaping), ("estimator", Estimator)):
+            if getattr(self, name) not in get_args(choices):
+                raise ValueError(f"{name} must be one of {get_args(choices)}, got {getattr(self, name)!r}")
+
+    def init(self, bent: Bent, params: Params, n: int, d: int) -> PenalisedState:
+        dtype = ravel_pytree(params)[0].dtype
+        return PenalisedState(jnp.asarray(self.penalty, dtype), History.empty(self.generations, n, d, dtype))
+
+    def step(
+        self, bent: Bent, params: Params, frame: Frame, state: PenalisedState, batch: Batch, key: Key
+    ) -> tuple[Params, PenalisedState, Info]:
+        n, d = batch.e.shape
+        history = state.history.push(batch.x, self.shape(batch.f), batch.log_q)
+        draws = bent.base.sample(key, (self.samples * n, d), batch.x.dtype)
+        flat, unravel = ravel_pytree(params)
+        evaluate = self.terms(bent, params, frame, history, draws)
+
+        def objective(flat: Array) -> Array:
+            terms = evaluate(unravel(flat))
+            return terms.surrogate + state.penalty * terms.kl
+
+        new, before, after = minimise(objective, flat, self.iterations)
+
+        # on failure the old weights are kept, as in the authors' code
+        accepted = jnp.isfinite(after) & jnp.all(jnp.isfinite(new)) & (after < before)
+        params = unravel(jnp.where(accepted, new, flat))
+        terms = evaluate(params)
+        penalty = self.adapt(state.penalty, terms.kl)
+        info = {"kl": terms.kl, "penalty": penalty, "ess": terms.ess, "gain": jnp.where(accepted, before - after, 0.0)}
+        return params, PenalisedState(penalty, history), info
+
+    def shape(self, f: Array) -> Array:
+        """What a point is worth, large for good ones, of order 1: the negative of what stands for f in the objective."""
+        if self.shaping == "standardised":
+            return -ranking.standardise(f)
+        return ranking.assign(f, len(f) * ranking.nes_utilities(len(f)))
+
+    def terms(self, bent: Bent, params: Params, frame: Frame, history: History, draws: Array) -> Callable[[Params], Terms]:
+        """The two terms of the objective as functions of eta, for eta_t = params; `draws` (M, d) are the KL samples."""
+        x, worth, log_q, weight = history.flat()
+        if self.denominator == "box":
+            log_q = bent.log_prob(params, frame, x)
+        points = jnp.concatenate([x, bent.forward(params, frame, draws)])  # one evaluation of the flow serves both terms
+        log_old = jnp.concatenate([log_q, bent.log_prob_of_draw(params, frame, draws)])
+
+        def evaluate(params: Params) -> Terms:
+            log_ratio = bent.log_prob(params, frame, points) - log_old
+            ratio = jnp.exp(jnp.minimum(log_ratio, 50.0))  # far beyond any radius: there, finite is all it need be
+            w = weight * ratio[: len(x)]
+            kl = -log_ratio[len(x) :]
+            if self.estimator == "low-variance":
+                kl = ratio[len(x) :] - 1 + kl
+            return Terms(-jnp.sum(worth * w) / jnp.sum(weight), jnp.mean(kl), jnp.sum(w) ** 2 / jnp.sum(w**2))
+
+        return evaluate
+
+    def adapt(self, penalty: Array, kl: Array) -> Array:
+        """lambda_{t+1}, docs/math.md (13)."""
+        return jnp.where(
+            kl > 2 * self.radius, penalty * self.factor, jnp.where(kl < self.radius / 2, penalty / self.factor, penalty)
+        )
+
+
+def minimise(objective: Callable[[Array], Array], start: Array, iterations: int) -> tuple[Array, Array, Array]:
+    """L-BFGS with a zoom line search: where it ended, the value at the start and the value there.
+
+    It stops when the gradient has shrunk by 1e-5: relative, since the gradient grows without bound as the latent shrinks.
+    """
+    solver = optax.lbfgs()
+    before, gradient = jax.value_and_grad(objective)(start)
+    enough = 1e-5 * jnp.linalg.norm(gradient)
+
+    def unfinished(carry: Carry) -> Array:
+        _, value, gradient, _, count = carry
+        return (count < iterations) & jnp.isfinite(value) & (jnp.linalg.norm(gradient) > enough)
+
+    def iterate(carry: Carry) -> Carry:
+        point, value, gradient, memory, count = carry
+        move, memory = solver.update(gradient, memory, point, value=value, grad=gradient, value_fn=objective)
+        # the line search ends with value and gradient at the new point
+        return point + cast("Array", move), optax.tree.get(memory, "value"), optax.tree.get(memory, "grad"), memory, count + 1
+
+    carry = (start, before, gradient, solver.init(start), jnp.asarray(0))
+    point, after, *_ = jax.lax.while_loop(unfinished, iterate, carry)
+    return point, before, after
