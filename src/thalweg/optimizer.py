@@ -1,0 +1,246 @@
+"""`Optimizer`: ask for points, tell their values, until `stop` has something to say."""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from functools import partial
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from thalweg import checkpoint, stepping
+from thalweg.bounds import parse_bounds
+from thalweg.generation import Asked, match, place_given
+from thalweg.methods import make_strategy
+from thalweg.result import make_result
+from thalweg.stopping import Budget, Generation, StopTests, Tolerances, default_max_iter, spent
+from thalweg.types import State, Strategy
+from thalweg.validation import Seed, as_array, as_point, as_positive, as_seed
+from thalweg.values import Failure, to_value
+
+logger = logging.getLogger("thalweg")
+
+
+class Best(NamedTuple):
+    """The best point so far, its value, and the number of evaluations when it was found."""
+
+    x: np.ndarray
+    f: float
+    nfev: int
+
+
+class Optimizer:
+    """An evolution strategy by hand: ask for points, evaluate them anywhere, tell their values.
+
+    >>> es = Optimizer([1.0, 2.0], sigma0=0.5, method="cma", seed=0, ftarget=1e-9)
+    >>> while not es.stop():
+    ...     X = es.ask()
+    ...     es.tell(X, [float(x @ x) for x in X])
+    >>> es.result.message
+    'The target value ftarget = 1e-09 was reached.'
+
+    `method` is a name out of `thalweg.METHODS`, or a strategy. `options` holds fields of the strategy (`flow`, `active`, ...)
+    and stop tolerances (`tolx`, `tolfun`, ...; see `thalweg.Tolerances`). A budget ends the run with the generation that
+    reaches it; without any budget the number of generations is limited as in pycma.
+    """
+
+    def __init__(
+        self,
+        x0: Any,
+        sigma0: float = 1.0,
+        *,
+        method: str | Strategy = "gnn-cma",
+        popsize: int | None = None,
+        bounds: Any = None,
+        seed: Seed = None,
+        max_evals: float | None = None,
+        max_iter: float | None = None,
+        ftarget: float | None = None,
+        timeout: float | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.x0 = as_point(x0)
+        self.d = len(self.x0)
+        self.sigma0 = as_positive(sigma0, "sigma0", "a third of the distance to where the minimum may be is a good start")
+        self.method = method
+        self.limits = {"popsize": popsize, "max_evals": max_evals, "max_iter": max_iter, "ftarget": ftarget, "timeout": timeout}
+        tolerances, rest = Tolerances.pick(options)
+        self.options = dict(options or {})
+        self.strategy = make_strategy(method, popsize, **rest)
+        self.popsize = self.strategy.population(self.d)
+        self.box = parse_bounds(bounds, self.d)
+        if self.box is not None and not np.all(self.box.contains(self.x0)):
+            i = int(np.flatnonzero(~self.box.contains(self.x0))[0])
+            low, high = self.box.low[i], self.box.high[i]
+            raise ValueError(f"x0[{i}] = {self.x0[i]:g} lies outside its bounds ({low:g}, {high:g}); move it inside")
+        self.seed = as_seed(seed)
+        self.budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
+        if max_evals is None and max_iter is None and timeout is None:
+            self.budget = Budget(max_iter=default_max_iter(self.d, self.popsize), ftarget=self.budget.ftarget)
+        self.tests = StopTests(self.d, self.popsize, self.sigma0, tolerances)
+        self.best = Best(self.x0.copy(), np.inf, 0)
+        self.nfev = 0
+        self.failures = 0
+        self.info: dict[str, float] = {}
+        """What there is to see of the last generation."""
+        self.started = time.monotonic()
+        self.injected = np.empty((0, self.d))
+        """Points that wait for a place in the next generation."""
+        self.mean = self.x0 if self.box is None else self.box.out_of(self.x0)
+        """Of the search distribution, in the unbounded search space."""
+        self.std = np.full(self.d, self.sigma0)
+        self.state: State = stepping.init(self.strategy, self.seed, self.mean, self.sigma0)
+        """The strategy's state after the last tell."""
+        self._asked: Asked | None = None
+        self._halted: dict[str, float] = {}
+
+    @property
+    def nit(self) -> int:
+        """The number of generations told."""
+        return self.tests.nit
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def sigma(self) -> float:
+        """The step-size."""
+        return self.info.get("sigma", float(np.sqrt(np.mean(self.std**2))))
+
+    def ask(self) -> np.ndarray:
+        """The points of the next generation, (popsize, d), inside the bounds. Asking again gives fresh points."""
+        if self._asked is not None:
+            self.state = self._asked.state
+        e, y, state = stepping.ask(self.strategy, self.state)
+        injected = min(len(self.injected), self.popsize)
+        if injected:
+            given = self.injected[:injected] if self.box is None else self.box.out_of(self.injected[:injected])
+            invert = partial(stepping.invert, self.strategy, self.state)
+            e, y = place_given(given, np.asarray(e), np.asarray(y), self.mean, invert)
+        x = np.array(y) if self.box is None else self.box.into(np.asarray(y))
+        x[:injected] = self.injected[:injected]
+        if not np.all(np.isfinite(x)):
+            raise RuntimeError(f"the search distribution is no longer finite (after {self.nit} generations); see stop()")
+        self._asked = Asked(e, y, x, state, injected)
+        return x.copy()
+
+    def tell(self, X: Any, F: Iterable[Any]) -> None:
+        """Learn from the values F of the points X of the last `ask`, in any order; NaN or None marks a failure.
+
+        >>> es = Optimizer([1.0], popsize=4, method="cma", seed=1)
+        >>> X = es.ask()
+        >>> es.tell(X[::-1], [None if x[0] > 1.5 else x[0] ** 2 for x in X[::-1]])
+        >>> es.nfev
+        4
+        """
+        asked, f = self._values(X, F)
+        self._count(asked.x, f)
+        if np.all(np.isnan(f)) and self.tests.failed == 0:
+            logger.warning("generation %d has not a single value; its points are ranked by chance", self.nit + 1)
+        state, view = stepping.tell(self.strategy, asked.state, asked.e, asked.y, f)
+        self.state = state if view.finite else asked.state
+        self.injected = self.injected[asked.injected :]
+        self.info = {name: float(value) for name, value in view.info.items()}
+        condition = stepping.covariance_condition(view.scale) if self.nit % 10 == 9 else np.nan
+        ranked = np.sort(np.where(np.isnan(f), np.inf, f))
+        generation = Generation(
+            ranked, view.mean, view.std, condition, bool(view.finite), self.nfev, self.best.f, self.best.nfev
+        )
+        self.tests.observe(generation, self.mean)
+        if view.finite:
+            self.mean, self.std = np.array(view.mean), np.array(view.std)
+        self._asked = None
+
+    def abandon(self, X: Any, F: Iterable[Any]) -> None:
+        """End the open generation without learning from it; those values that are not NaN still count."""
+        asked, f = self._values(X, F)
+        self._count(asked.x[~np.isnan(f)], f[~np.isnan(f)])
+        self.state, self._asked = asked.state, None
+
+    def inject(self, points: Any) -> None:
+        """Offer known good points: they take the places of samples in the next generation.
+
+        >>> es = Optimizer([5.0, 5.0], method="cma", seed=1)
+        >>> es.inject([[1.0, 2.0]])
+        >>> es.ask()[0].tolist()
+        [1.0, 2.0]
+        """
+        given = np.atleast_2d(as_array(points, "points"))
+        if given.ndim != 2 or given.shape[1] != self.d:
+            raise ValueError(f"points must have shape (n, {self.d}) or ({self.d},), got {np.shape(points)}")
+        if not np.all(np.isfinite(given)):
+            raise ValueError(f"points must be finite, got {given[~np.isfinite(given).all(1)][0].tolist()}")
+        if self.box is not None and not np.all(self.box.contains(given)):
+            raise ValueError(f"points must lie inside the bounds, got {given[~self.box.contains(given).all(1)][0].tolist()}")
+        self.injected = np.concatenate([self.injected, given])
+
+    def stop(self) -> dict[str, float]:
+        """The reasons to stop, each with its threshold; empty while the run should go on."""
+        return self.tests.reasons | spent(self.budget, self.nfev, self.nit, self.best.f, self.elapsed) | self._halted
+
+    def halt(self, reason: str) -> None:
+        """Add a reason to stop from outside: "callback" or "interrupt"."""
+        self._halted[reason] = self.nit
+
+    @property
+    def result(self) -> OptimizeResult:
+        """What the run has found so far: `x`, `fun`, `nfev`, `nit`, `success`, `status`, `message`, and more."""
+        return self.report(self.stop())
+
+    def report(self, reasons: Mapping[str, float]) -> OptimizeResult:
+        """The result of a run that was ended for these reasons."""
+        return make_result(
+            self.best.x.copy(),
+            self.best.f,
+            self.nfev,
+            self.nit,
+            reasons,
+            improved=self.best.f < self.tests.first,
+            sigma=self.sigma,
+            mean=self.mean.copy() if self.box is None else self.box.into(self.mean),
+            std=self.std.copy(),
+            popsize=self.popsize,
+            method=self.method if isinstance(self.method, str) else repr(self.method),
+            seed=self.seed,
+            failures=self.failures,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all that the next generation needs to a file; a generation that was asked but not told will be asked again."""
+        checkpoint.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], method: str | Strategy | None = None) -> "Optimizer":
+        """Continue from a file; `method` is needed if the optimiser was made with objects that a file cannot hold."""
+        config = checkpoint.configuration(path, method)
+        es = cls(**config)
+        checkpoint.restore(es, path)
+        return es
+
+    def _values(self, X: Any, F: Iterable[Any]) -> tuple[Asked, np.ndarray]:
+        """The open generation and its values in the order in which it was asked."""
+        if self._asked is None:
+            raise ValueError("there is no open generation to tell: call ask first, and tell each generation once")
+        values = list(F)
+        if len(values) != self.popsize:
+            raise ValueError(f"F must hold one value for each of the {self.popsize} points of the last ask, got {len(values)}")
+        f = np.empty(self.popsize)
+        for place, returned in zip(match(self._asked.x, X), values, strict=True):
+            value = to_value(returned)
+            if isinstance(value, Failure):
+                self.failures += 1
+                logger.debug("a value was told that is no number: %s", value.reason)
+            f[place] = np.nan if isinstance(value, Failure) else value
+        return self._asked, f
+
+    def _count(self, x: np.ndarray, f: np.ndarray) -> None:
+        """Count evaluations and keep the best point."""
+        if len(f):
+            i = int(np.argmin(np.where(np.isnan(f), np.inf, f)))
+            if f[i] < self.best.f:
+                self.best = Best(x[i].copy(), float(f[i]), self.nfev + i + 1)
+        self.nfev += len(f)

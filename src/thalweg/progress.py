@@ -1,0 +1,62 @@
+"""One line that says how a run is going: rewritten in place on a terminal, a new line now and then elsewhere."""
+
+import shutil
+import sys
+import time
+from typing import TextIO
+
+from scipy.optimize import OptimizeResult
+
+from thalweg.stopping import Budget
+
+
+class Progress:
+    """Shows the course of a run on stderr; does nothing unless it is switched on.
+
+    >>> Progress(enabled=False, budget=Budget()).show(OptimizeResult(), 0.0)
+    """
+
+    def __init__(self, *, enabled: bool, budget: Budget, stream: TextIO | None = None) -> None:
+        self.enabled = enabled
+        self.budget = budget
+        self.stream = sys.stderr if stream is None else stream
+        self.terminal = self.stream.isatty()
+        self.period = 0.1 if self.terminal else 10.0
+        self.last = -float("inf")
+        self.shown = ""
+
+    def show(self, result: OptimizeResult, elapsed: float, *, final: bool = False) -> None:
+        """Show a result, unless the last one was shown a moment ago."""
+        now = time.monotonic()
+        if not self.enabled or (now - self.last < self.period and not final):
+            return
+        self.last = now
+        line = describe(result, elapsed, self.budget)
+        if self.terminal:
+            line = line[: max(20, shutil.get_terminal_size().columns - 1)]
+            self.stream.write("\r" + line.ljust(len(self.shown)) + ("\n" if final else ""))
+        else:
+            self.stream.write(line + "\n")
+        self.stream.flush()
+        self.shown = line
+
+
+def describe(result: OptimizeResult, elapsed: float, budget: Budget) -> str:
+    """Best value, evaluations, their rate, step-size and, where a budget is known, the time left.
+
+    >>> describe(OptimizeResult(fun=0.25, nfev=500, nit=50, sigma=0.1), 2.0, Budget(max_evals=1000))
+    'f 2.500000e-01 | 500 evaluations | 250/s | sigma 1.0e-01 | 0:02 left'
+    """
+    rate = result.nfev / elapsed if elapsed > 0 else 0.0
+    parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluations", f"{rate:.3g}/s", f"sigma {result.sigma:.1e}"]
+    left: list[float] = []
+    if budget.max_evals is not None and result.nfev:
+        left.append(elapsed * (budget.max_evals / result.nfev - 1))
+    if budget.max_iter is not None and result.nit:
+        left.append(elapsed * (budget.max_iter / result.nit - 1))
+    if budget.timeout is not None:
+        left.append(budget.timeout - elapsed)
+    if left:
+        seconds = int(max(0.0, min(left)))
+        parts.append(f"{seconds // 60}:{seconds % 60:02d} left")
+    return " | ".join(parts)

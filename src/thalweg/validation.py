@@ -1,0 +1,99 @@
+"""Checks of what users pass in: each returns the clean value, or raises an error that names argument, value and fix."""
+
+import operator
+from collections.abc import Sequence
+from math import isfinite, isnan
+from typing import Any
+
+import numpy as np
+
+Seed = int | np.random.Generator | np.random.SeedSequence | None
+"""What may seed a run."""
+
+
+def as_point(value: Any, name: str = "x0") -> np.ndarray:
+    """A finite point (d,) in double precision; a single number is a point in dimension 1."""
+    point = as_array(value, name)
+    if point.ndim > 1:
+        raise ValueError(f"{name} must be one point of shape (d,), got shape {point.shape}; flatten it first")
+    point = np.atleast_1d(point)
+    if point.size == 0:
+        raise ValueError(f"{name} must have at least one coordinate, got an empty sequence")
+    if not np.all(np.isfinite(point)):
+        where = int(np.flatnonzero(~np.isfinite(point))[0])
+        raise ValueError(f"{name} must be finite, got {name}[{where}] = {point[where]}; replace it by a number")
+    return point
+
+
+def as_array(value: Any, name: str) -> np.ndarray:
+    """A fresh array in double precision."""
+    try:
+        array = np.asarray(value)
+        if value is None or array.dtype.kind not in "biufO":  # text would parse as numbers, complex numbers lose a part
+            raise TypeError
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be an array of real numbers, got {shortened(value)}") from None
+
+
+def as_number(value: Any, name: str) -> float:
+    """A real number that is not NaN."""
+    if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
+        raise TypeError(f"{name} must be a number, got {shortened(value)}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a number, got {shortened(value)}") from None
+    if isnan(number):
+        raise ValueError(f"{name} must be a number, got nan")
+    return number
+
+
+def as_positive(value: Any, name: str, fix: str = "pass a number above 0") -> float:
+    """A finite number above 0."""
+    number = as_number(value, name)
+    if not (isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be finite and above 0, got {number:g}; {fix}")
+    return number
+
+
+def as_count(value: Any, name: str, least: int = 1) -> int:
+    """A whole number of at least `least`; 1e4 is one too."""
+    number = as_number(value, name)
+    if not isfinite(number) or number != int(number):
+        raise ValueError(f"{name} must be a whole number, got {number:g}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {int(number)}")
+    return int(number)
+
+
+def as_seed(seed: Seed) -> int:
+    """One whole number that stands for the seed; None draws fresh entropy, a generator is asked for one number."""
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(2**63))
+    if isinstance(seed, np.random.SeedSequence):
+        return int(seed.generate_state(1, np.uint64)[0])
+    try:
+        if isinstance(seed, bool):
+            raise TypeError
+        number = operator.index(seed)
+    except TypeError:
+        raise TypeError(
+            f"seed must be a whole number, None, a numpy Generator or SeedSequence, got {shortened(seed)}"
+        ) from None
+    if number < 0:
+        raise ValueError(f"seed must be 0 or above, got {number}")
+    return number
+
+
+def shortened(value: Any, length: int = 60) -> str:
+    """A value as it may appear in an error message."""
+    text = repr(value)
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in quotes, with commas."""
+    return ", ".join(repr(name) for name in names)

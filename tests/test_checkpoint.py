@@ -1,0 +1,180 @@
+"""Checkpoints: a resumed run equals the uninterrupted one to the last bit; what does not fit is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from thalweg import checkpoint
+from thalweg.latents.cmaes import CMAES
+from thalweg.minimize import minimize
+from thalweg.optimizer import Optimizer
+
+
+def rosenbrock(x):
+    return float(np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))
+
+
+def make(**more):
+    return Optimizer([0.0, 0.5], 0.7, **{"method": "cma", "popsize": 6, "seed": 4, "bounds": [(-3, 3), (None, 4)], **more})
+
+
+def advance(es, generations):
+    for _ in range(generations):
+        X = es.ask()
+        es.tell(X, [rosenbrock(x) for x in X])
+    return es
+
+
+def same(one, other):
+    for name in ("fun", "nfev", "nit", "success", "status", "message", "stop", "sigma", "seed", "failures", "popsize"):
+        assert one[name] == other[name], name
+    for name in ("x", "mean", "std"):
+        assert np.array_equal(one[name], other[name]), name
+
+
+@pytest.mark.parametrize("method", ["cma", "xnes", "gnn-cma"])
+def test_saved_and_loaded_goes_on_to_the_same_bits(tmp_path, method):
+    whole = advance(make(method=method), 22)
+    half = advance(make(method=method), 11)
+    half.save(tmp_path / "run.npz")
+    again = Optimizer.load(tmp_path / "run.npz")
+    assert again.nit == 11
+    advance(again, 11)
+    same(again.result, whole.result)
+    assert np.array_equal(again.ask(), whole.ask())
+    assert again.tests == whole.tests
+
+
+def test_an_open_generation_is_asked_again(tmp_path):
+    es = advance(make(), 3)
+    es.inject([0.25, 0.25])
+    X = es.ask()
+    es.save(tmp_path / "run.npz")
+    again = Optimizer.load(tmp_path / "run.npz")
+    assert np.array_equal(again.ask(), X)
+    with pytest.raises(ValueError, match="call ask first"):
+        Optimizer.load(tmp_path / "run.npz").tell(X, np.zeros(6))
+
+
+def test_load_keeps_budgets_and_tolerances(tmp_path):
+    make(max_evals=300, options={"tolx": 1e-5, "active": False}).save(tmp_path / "run.npz")
+    again = Optimizer.load(tmp_path / "run.npz")
+    assert again.budget.max_evals == 300
+    assert again.tests.tolerances.tolx == 1e-5
+    assert again.strategy == CMAES(popsize=6, active=False)
+
+
+def test_a_strategy_object_must_be_given_again(tmp_path):
+    advance(make(method=CMAES(popsize=6), popsize=None), 2).save(tmp_path / "run.npz")
+    with pytest.raises(ValueError, match="pass it as method"):
+        Optimizer.load(tmp_path / "run.npz")
+    assert Optimizer.load(tmp_path / "run.npz", method=CMAES(popsize=6)).nit == 2
+    with pytest.raises(ValueError, match="belongs to another problem: its strategy is"):
+        Optimizer.load(tmp_path / "run.npz", method=CMAES(popsize=6, active=False))
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+@pytest.mark.parametrize("restarts", [0, 3])
+@pytest.mark.parametrize("last", [5, 37, 150])
+def test_minimize_killed_and_called_again(tmp_path, restarts, last):
+    calls = []
+
+    def fun(x):
+        calls.append(0)
+        if len(calls) == last * 6 + 2:
+            raise Killed
+        return rosenbrock(x)
+
+    settings = {"method": "cma", "popsize": 6, "seed": 1, "restarts": restarts, "max_iter": 200}
+    whole = minimize(rosenbrock, [0.0, 0.0], **settings)
+    path = tmp_path / "run.npz"
+    try:
+        result = minimize(fun, [0.0, 0.0], checkpoint=path, **settings)
+        assert len(calls) < last * 6 + 2  # ended before
+    except Killed:
+        result = minimize(fun, [0.0, 0.0], checkpoint=str(path), **{**settings, "seed": None})
+    same(result, whole)
+    assert result.restarts == whole.restarts
+    finished = minimize(fun, [0.0, 0.0], checkpoint=path, **settings)
+    same(finished, whole)
+
+
+def test_a_finished_run_goes_on_with_a_larger_budget(tmp_path):
+    path = tmp_path / "run.npz"
+    first = minimize(rosenbrock, [0.0, 0.0], method="cma", seed=1, max_evals=60, checkpoint=path)
+    more = minimize(rosenbrock, [0.0, 0.0], method="cma", seed=1, max_evals=600, checkpoint=path)
+    assert first.nfev == 60
+    same(more, minimize(rosenbrock, [0.0, 0.0], method="cma", seed=1, max_evals=600))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"method": "xnes"}, "its strategy is"),
+        ({"x0": [0.0, 0.1]}, r"its x0 is \[0\.0, 0\.0\], here it is \[0\.0, 0\.1\]"),
+        ({"x0": [0.0, 0.0, 0.0]}, "its dimension is 2, here it is 3"),
+        ({"popsize": 8}, "its strategy is|its popsize is 6"),
+        ({"seed": 2}, "its seed is 1, here it is 2"),
+        ({"bounds": (-9, 9)}, "its bounds is None"),
+        ({"sigma0": 2.0}, r"its sigma0 is 1\.0, here it is 2\.0"),
+    ],
+)
+def test_a_checkpoint_of_another_problem(tmp_path, change, words):
+    path = tmp_path / "run.npz"
+    settings = {"x0": [0.0, 0.0], "method": "cma", "seed": 1, "max_iter": 2, "checkpoint": path}
+    minimize(rosenbrock, **settings)
+    with pytest.raises(ValueError, match=f"belongs to another problem: ({words})") as error:
+        minimize(rosenbrock, **{**settings, **change})
+    assert "\n" not in str(error.value)
+
+
+def test_broken_files(tmp_path):
+    path = tmp_path / "run.npz"
+    path.write_bytes(b"no checkpoint")
+    with pytest.raises(ValueError, match="cannot be read"):
+        Optimizer.load(path)
+    np.savez(path, x=np.zeros(3))
+    with pytest.raises(ValueError, match="cannot be read"):
+        minimize(rosenbrock, [0.0, 0.0], method="cma", checkpoint=path)
+    with pytest.raises(FileNotFoundError):
+        Optimizer.load(tmp_path / "missing.npz")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "run.npz"
+    es = advance(make(), 1)
+    es.save(path)
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(checkpoint.os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        advance(es, 1).save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_no_pickles_inside(tmp_path):
+    path = tmp_path / "run.npz"
+    advance(make(), 2).save(path)
+    with np.load(path, allow_pickle=False) as file:
+        assert json.loads(file["meta"].tobytes())["format"] == 1
+        assert all(file[name].dtype != object for name in file.files)
+
+
+class Opaque(CMAES):
+    traceable = False
+
+
+def test_a_third_party_object_cannot_be_stored(tmp_path):
+    es = make(method=Opaque(popsize=6), popsize=None)
+    with pytest.raises(ValueError, match="third-party object that a checkpoint cannot store"):
+        es.save(tmp_path / "run.npz")
+    with pytest.raises(ValueError, match="third-party object"):
+        minimize(rosenbrock, [0.0, 0.0], method=Opaque(), checkpoint=tmp_path / "run.npz")
