@@ -177,4 +177,13 @@ def test_a_third_party_object_cannot_be_stored(tmp_path):
     with pytest.raises(ValueError, match="third-party object that a checkpoint cannot store"):
         es.save(tmp_path / "run.npz")
     with pytest.raises(ValueError, match="third-party object"):
-        minimize(rosenbrock, [0.0, 0.0], method=Opaque(), checkpoint=tmp_path / "run.npz")
+        minimize(unreachable, [0.0, 0.0], method=Opaque(), checkpoint=tmp_path / "run.npz")
+
+
+def unreachable(x):
+    raise AssertionError("nothing may be evaluated")
+
+
+def test_a_missing_directory_is_found_before_the_first_evaluation(tmp_path):
+    with pytest.raises(ValueError, match="directory that does not exist"):
+        minimize(unreachable, [0.0, 0.0], method="cma", checkpoint=tmp_path / "missing" / "run.npz")

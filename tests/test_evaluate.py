@@ -46,6 +46,11 @@ def test_processes(module):
         assert evaluate(POINTS[:1]).tolist() == [2.0]
 
 
+def test_minus_one_is_all_processors(module, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert Evaluator(module.total, workers=-1).backend.number == 3  # type: ignore[attr-defined]
+
+
 def test_a_process_that_dies_costs_its_own_point_only(module):
     with Evaluator(module.fragile, workers=2) as evaluate:
         assert np.array_equal(evaluate(POINTS), [1.0, 5.0, np.nan], equal_nan=True)

@@ -139,6 +139,11 @@ def test_unknown_options():
         make(method=make_strategy("cma"), options={"active": False})
 
 
+def test_unhashable_strategy():
+    with pytest.raises(TypeError, match="must be hashable; make it, and what it holds, frozen dataclasses"):
+        make(options={"active": [True]})
+
+
 def test_options_reach_the_strategy():
     assert make(options={"active": False, "tolx": 1e-3}).strategy == make_strategy("cma", active=False)
     assert make_strategy("gnn-cma", flow="identity", active=False).latent.active is False  # type: ignore[attr-defined]

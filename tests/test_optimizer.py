@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from thalweg import stepping
 from thalweg.latents.cmaes import CMAES
 from thalweg.optimizer import Optimizer
 
@@ -116,6 +117,12 @@ def test_missing_points():
         es.tell(X[:5], sphere(X))
     with pytest.raises(ValueError, match=r"shape \(6, 2\), got shape \(6, 3\)"):
         es.tell(np.zeros((6, 3)), np.zeros(6))
+
+
+def test_values_that_are_no_sequence():
+    es = make()
+    with pytest.raises(TypeError, match=r"F must be a sequence of values, one for each point, got 3\.0"):
+        es.tell(es.ask(), 3.0)
 
 
 def test_tell_needs_an_open_generation():
@@ -258,6 +265,19 @@ def test_a_far_injected_point_moves_the_mean_a_bounded_way():
     assert np.linalg.norm(es.mean - [1.0, -2.0]) < longest
     assert es.sigma < 5
     assert es.best.x.tolist() == far.tolist()
+
+
+def test_through_a_flow_draws_and_points_of_injected_points_still_belong_together():
+    es = run(make(method="gnn-cma", x0=(0.0, 0.0)), 12, lambda X: 100 * (X[:, 1] - X[:, 0] ** 2) ** 2 + (1 - X[:, 0]) ** 2)
+    assert es.info["nonlinearity"] > 1e-4  # there is something to invert
+    es.inject([[0.5, 0.2], [300.0, -800.0]])
+    X = es.ask()
+    assert X[:2].tolist() == [[0.5, 0.2], [300.0, -800.0]]
+    e, y = np.asarray(es._asked.e), np.asarray(es._asked.y)
+    np.testing.assert_allclose(stepping.invert(es.strategy, es.state, y), e, atol=1e-8)
+    assert np.linalg.norm(e[1]) == pytest.approx(2**0.5 + 1)
+    es.tell(X, [-1.0, -2.0, 1.0, 2.0, 3.0, 4.0])
+    assert np.all(np.isfinite(es.ask()))
 
 
 def test_injection_helps():

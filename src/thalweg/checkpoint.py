@@ -30,8 +30,7 @@ COUNTERS = ("nit", "flat", "failed", "first", "reasons")
 
 def save(es: "Optimizer", path: Target, extra: Mapping[str, Any] | None = None) -> None:
     """Write an optimiser to a file, and with it whatever else is of JSON's types."""
-    if not es.strategy.traceable:
-        raise ValueError(f"{shortened(es.strategy)} holds a third-party object that a checkpoint cannot store; leave it out")
+    check(es, path)
     leaves = {f"state{i}": _plain(leaf) for i, leaf in enumerate(jax.tree.leaves(es.state))}
     history = {name: np.asarray(getattr(es.tests, name), float) for name in HISTORY}
     arrays = {"best_x": es.best.x, "mean": es.mean, "std": es.std, "injected": es.injected}
@@ -71,6 +70,14 @@ def restore(es: "Optimizer", path: Target) -> dict[str, Any]:
     es.nfev, es.failures, es.info = meta["nfev"], meta["failures"], meta["info"]
     es.started -= meta["elapsed"]
     return meta["extra"]
+
+
+def check(es: "Optimizer", path: Target) -> None:
+    """Complain, before a run has cost anything, where a checkpoint could not be written."""
+    if not es.strategy.traceable:
+        raise ValueError(f"{shortened(es.strategy)} holds a third-party object that a checkpoint cannot store; leave it out")
+    if not Path(path).parent.is_dir():
+        raise ValueError(f"checkpoint {os.fspath(path)!r} lies in a directory that does not exist; make it first")
 
 
 def identity(es: "Optimizer") -> dict[str, Any]:

@@ -51,7 +51,7 @@ def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None
         near = difflib.get_close_matches(method, METHODS, n=1)
         hint = f", did you mean {near[0]!r}?" if near else ";"
         raise ValueError(f"method {method!r} is unknown{hint} the names are {listed(method_names())}")
-    return METHODS[method](popsize=popsize, **options)
+    return _hashable(METHODS[method](popsize=popsize, **options))
 
 
 def with_popsize(strategy: Strategy, popsize: int) -> Strategy:
@@ -77,7 +77,16 @@ def _adjusted(strategy: Strategy, popsize: int | None, options: Mapping[str, Any
         )
     if options:
         raise ValueError(f"options {listed(list(options))} are for methods by name; set them where the strategy is made")
-    return strategy if popsize is None else with_popsize(strategy, popsize)
+    return _hashable(strategy if popsize is None else with_popsize(strategy, popsize))
+
+
+def _hashable(strategy: Strategy) -> Strategy:
+    """JAX takes the strategy as a static argument, which must be hashable."""
+    try:
+        hash(strategy)
+    except TypeError:
+        raise TypeError(f"{shortened(strategy)} must be hashable; make it, and what it holds, frozen dataclasses") from None
+    return strategy
 
 
 def _plain(name: str, make: Callable[..., Latent], popsize: int | None = None, **options: Any) -> Strategy:

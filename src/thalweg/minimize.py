@@ -64,7 +64,7 @@ def minimize(
         timeout: Stop after this number of seconds; evaluations in executors that are still running then are given up.
         restarts: How often to begin again, with twice the population, while there is budget; fresh points in closed bounds.
         seed: A whole number, None, a numpy Generator or SeedSequence. The result says which was used.
-        workers: A number of processes, a map-like callable, or any `concurrent.futures.Executor`.
+        workers: A number of processes (-1: one for each CPU), a map-like callable, or any `concurrent.futures.Executor`.
         vectorized: Whether fun takes the whole generation, (popsize, d), and returns as many values.
         callback: Called as callback(intermediate_result) after each generation; StopIteration ends the run.
         progress: Whether to show a line on stderr.
@@ -73,7 +73,7 @@ def minimize(
 
     Returns:
         scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, popsize, method, seed,
-        restarts, failures, first_failure.
+        restarts, failures, first_failure, info.
     """
     restarts = as_count(restarts, "restarts", least=0)
     if callback is not None and not callable(callback):
@@ -96,6 +96,8 @@ def minimize(
         )
 
     es = first = make(Start(x0, popsize, number))
+    if checkpoint is not None:
+        checkpoints.check(first, checkpoint)
     with Evaluator(fun, args, workers, vectorized=vectorized) as evaluate:
         job = Job(evaluate, budget, number, callback, Progress(enabled=progress, budget=budget), checkpoint)
         if stored:

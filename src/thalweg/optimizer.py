@@ -17,7 +17,7 @@ from thalweg.methods import make_strategy
 from thalweg.result import make_result
 from thalweg.stopping import Budget, Generation, StopTests, Tolerances, default_max_iter, spent
 from thalweg.types import State, Strategy
-from thalweg.validation import Seed, as_array, as_point, as_positive, as_seed
+from thalweg.validation import Seed, as_array, as_point, as_positive, as_seed, shortened
 from thalweg.values import Failure, to_value
 
 logger = logging.getLogger("thalweg")
@@ -207,6 +207,7 @@ class Optimizer:
             method=self.method if isinstance(self.method, str) else repr(self.method),
             seed=self.seed,
             failures=self.failures,
+            info=dict(self.info),
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -215,7 +216,13 @@ class Optimizer:
 
     @classmethod
     def load(cls, path: str | PathLike[str], method: str | Strategy | None = None) -> "Optimizer":
-        """Continue from a file; `method` is needed if the optimiser was made with objects that a file cannot hold."""
+        """Continue from a file; `method` is needed if the optimiser was made with objects that a file cannot hold.
+
+        >>> es, path = Optimizer([1.0, 2.0], method="cma", seed=1), getfixture("tmp_path") / "run.npz"
+        >>> es.save(path)
+        >>> bool((Optimizer.load(path).ask() == es.ask()).all())
+        True
+        """
         config = checkpoint.configuration(path, method)
         es = cls(**config)
         checkpoint.restore(es, path)
@@ -225,7 +232,10 @@ class Optimizer:
         """The open generation and its values in the order in which it was asked."""
         if self._asked is None:
             raise ValueError("there is no open generation to tell: call ask first, and tell each generation once")
-        values = list(F)
+        try:
+            values = list(F)
+        except TypeError:
+            raise TypeError(f"F must be a sequence of values, one for each point, got {shortened(F)}") from None
         if len(values) != self.popsize:
             raise ValueError(f"F must hold one value for each of the {self.popsize} points of the last ask, got {len(values)}")
         f = np.empty(self.popsize)

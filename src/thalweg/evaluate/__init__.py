@@ -5,6 +5,7 @@ An objective may return NaN, inf or None, or raise: the point then ranks last an
 
 import concurrent.futures as futures
 import logging
+import os
 from typing import Any, cast
 
 import numpy as np
@@ -93,7 +94,7 @@ def choose_backend(fun: Objective, args: tuple[Any, ...], workers: Any, *, vecto
             return Executor(fun, args, workers)
         return Mapped(fun, args, cast("MapLike", workers))
     try:
-        number = as_count(workers, "workers")
+        number = (os.cpu_count() or 1) if workers == -1 else as_count(workers, "workers")
     except TypeError:
         raise TypeError(
             f"workers must be a whole number, a map-like callable or a concurrent.futures.Executor, got {shortened(workers)}"
