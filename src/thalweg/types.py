@@ -37,7 +37,7 @@ class Strategy(Protocol):
         ...
 
     def ask(self, state: State) -> tuple[Array, Array, State]:
-        """Draw a generation: the standard draws e and the points x, both (population, d), and the state with its key moved on."""
+        """Draw a generation: standard draws e and points x, both (population, d), and the state with its key moved on."""
         ...
 
     def tell(self, state: State, e: Array, x: Array, f: Array) -> tuple[State, Info]:

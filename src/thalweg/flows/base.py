@@ -17,6 +17,9 @@ class Flow(ABC):
     learnable: ClassVar[bool] = True
     """Whether there is anything to learn; a flow without parameters is never trained."""
 
+    affine: ClassVar[bool] = False
+    """Whether the map is affine for all parameters; everything it learns can then be handed to the latent."""
+
     @abstractmethod
     def init(self, key: Key, d: int, dtype: Any = float) -> Params:
         """Parameters in dimension d at which the flow is exactly the identity."""
@@ -32,3 +35,7 @@ class Flow(ABC):
     @abstractmethod
     def log_det(self, params: Params, e: Array) -> Array:
         """log |det d forward / d e| at the points e, shape (...)."""
+
+    def temper(self, params: Params, factor: Array) -> Params:
+        """Parameters that bend less: 1 changes nothing, 0 gives the identity. A flow that cannot is left as it is."""
+        return params

@@ -64,6 +64,9 @@ class NICE(Flow):
     def log_det(self, params: tuple[Coupling, ...], e: Array) -> Array:
         return jnp.zeros(e.shape[:-1], e.dtype)
 
+    def temper(self, params: tuple[Coupling, ...], factor: Array) -> tuple[Coupling, ...]:
+        return tuple(layer._replace(out=factor * layer.out, out_bias=factor * layer.out_bias) for layer in params)
+
 
 def shift(layer: Coupling, u: Array) -> Array:
     """t(u), what one coupling adds to the other part."""

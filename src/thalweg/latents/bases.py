@@ -23,6 +23,10 @@ class Base(ABC):
     def log_prob(self, e: Array) -> Array:
         """Log-density at the points e (..., d)."""
 
+    @abstractmethod
+    def precision(self, e: Array) -> Array:
+        """The weight of |de|^2 in the curvature of -log_prob at e: how much a small displacement there matters."""
+
 
 @dataclass(frozen=True)
 class Gaussian(Base):
@@ -33,6 +37,9 @@ class Gaussian(Base):
 
     def log_prob(self, e: Array) -> Array:
         return -0.5 * jnp.sum(e**2, -1) - 0.5 * e.shape[-1] * log(2 * pi)
+
+    def precision(self, e: Array) -> Array:
+        return jnp.ones(e.shape[:-1], e.dtype)
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,9 @@ class Cauchy(Base):
         d = e.shape[-1]
         constant = lgamma((d + 1) / 2) - (d + 1) / 2 * log(pi)
         return constant - (d + 1) / 2 * jnp.log1p(jnp.sum(e**2, -1))
+
+    def precision(self, e: Array) -> Array:
+        return (e.shape[-1] + 1) / (1 + jnp.sum(e**2, -1))
 
 
 GAUSSIAN = Gaussian()

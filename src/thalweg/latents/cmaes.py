@@ -6,13 +6,15 @@ condition number of C, and the flow's coordinates turn as little as possible fro
 """
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import NamedTuple
 
 import jax.numpy as jnp
 
 from thalweg import ranking
-from thalweg.latents.base import Latent, apply, solve
-from thalweg.latents.cma_parameters import Defaults, cma_parameters
+from thalweg.latents.base import Latent
+from thalweg.latents.cma_parameters import CMAParameters, Defaults, cma_parameters
+from thalweg.latents.frame import apply, solve
 from thalweg.types import Array, Key
 
 
@@ -44,35 +46,42 @@ class CMAES(Latent):
         n, d = e.shape
         p = cma_parameters(d, n, self.defaults, active=self.active)
         weights = ranking.assign(f, p.weights)
-        generation = state.generation + 1
-
-        # mean: m <- m + sigma root <e>_w, docs/math.md (4)
-        step = jnp.maximum(weights, 0.0) @ e
-        shift = apply(state.root, step)
-
-        # paths: an isotropic one for the step-size, one in the search space for the rank-one update, docs/math.md (5)
-        sigma_path = (1 - p.cs) * state.sigma_path + (p.cs * (2 - p.cs) * p.mueff) ** 0.5 * step
-        length = jnp.sum(sigma_path**2) / (1 - (1 - p.cs) ** (2 * generation))
-        moving = length / d < 2 + 4 / (d + 1)
-        path = (1 - p.cc) * state.path + jnp.where(moving, (p.cc * (2 - p.cc) * p.mueff) ** 0.5, 0.0) * shift
-
-        # covariance in standard coordinates, docs/math.md (6); a negative weight acts on a vector of length sqrt(d)
-        q = solve(state.root, path)
-        lengths = jnp.sum(e**2, -1)
-        scaled = jnp.where(weights < 0, weights * d / (lengths + 1e-9), weights)
-        c1 = p.c1 * jnp.where(moving, 1.0, 1 - p.cc * (2 - p.cc))
-        decay = 1 - c1 - p.cmu * weights.sum()
+        moved, moving = walk(state, jnp.maximum(weights, 0.0) @ e, p)
+        # the covariance in standard coordinates, docs/math.md (6)
+        decay, scaled = covariance_weights(weights, e, moving, p)
+        q = solve(state.root, moved.path)
         new = decay * jnp.eye(d, dtype=e.dtype) + p.c1 * jnp.outer(q, q) + p.cmu * (e * scaled[:, None]).T @ e
         values, vectors = jnp.linalg.eigh(new)
         growth = (vectors * jnp.sqrt(jnp.maximum(values, 1e-12))) @ vectors.T
+        return moved._replace(root=state.root @ growth)
 
-        change = p.cs / p.damps * (jnp.linalg.norm(sigma_path) / p.chi - 1)
-        return CMAState(
-            state.key,
-            state.mean + state.sigma * shift,
-            state.sigma * jnp.exp(jnp.clip(change, -1.0, 1.0)),
-            state.root @ growth,
-            path,
-            sigma_path,
-            generation,
-        )
+
+def walk(state: CMAState, step: Array, p: CMAParameters) -> tuple[CMAState, Array]:
+    """Move mean, paths and step-size by the recombined step <e>_w, docs/math.md (4), (5); and say whether p_c moved."""
+    generation = state.generation + 1
+    shift = apply(state.root, step)  # the mean moves with the old root
+    sigma_path = (1 - p.cs) * state.sigma_path + sqrt(p.cs * (2 - p.cs) * p.mueff) * step
+    length = jnp.sum(sigma_path**2)
+    moving = length / (1 - (1 - p.cs) ** (2 * (generation + p.ahead))) < p.stall
+    path = (1 - p.cc) * state.path + jnp.where(moving, sqrt(p.cc * (2 - p.cc) * p.mueff), 0.0) * shift
+    change = p.cs / p.damps * (jnp.sqrt(length) / p.chi - 1)
+    moved = state._replace(
+        mean=state.mean + state.sigma * shift,
+        sigma=state.sigma * jnp.exp(jnp.clip(change, -p.max_change, p.max_change)),
+        path=path,
+        sigma_path=sigma_path,
+        generation=generation,
+    )
+    return moved, moving
+
+
+def covariance_weights(weights: Array, e: Array, moving: Array, p: CMAParameters) -> tuple[Array, Array]:
+    """The weights of the old covariance and of each e e' in the new one, docs/math.md (6).
+
+    A negative weight acts on a draw as if its length were sqrt(d), which bounds what it can take away. Where p_c waits, the
+    variance it does not bring stays in the old covariance.
+    """
+    lengths = jnp.sum(e**2, -1)
+    scaled = jnp.where(weights < 0, weights * e.shape[-1] / (lengths + p.guard), weights)
+    c1 = p.c1 * jnp.where(moving, 1.0, 1 - p.cc * (2 - p.cc))
+    return 1 - c1 - p.cmu * weights.sum(), scaled

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from jax.scipy.linalg import expm
 
 from thalweg import ranking
-from thalweg.latents.base import Latent, apply
+from thalweg.latents.base import Latent
+from thalweg.latents.frame import apply
 from thalweg.types import Array, Key
 
 

@@ -1,0 +1,42 @@
+"""The gauge: everything affine in the flow belongs to the latent; docs/math.md (15) and (16)."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from thalweg.flows.base import Flow
+from thalweg.latents.frame import Frame
+from thalweg.types import Array, Key, Params
+
+
+def design(key: Key, d: int, n: int, dtype: Any) -> Array:
+    """n points (rounded up to an even number of at least 2 d + 2) with mean 0 and covariance I exactly.
+
+    Antithetic standard normals, then whitened: with exact first and second moments the least-squares fit is a plain mean.
+    """
+    half = max(d + 1, (n + 1) // 2)
+    e = jax.random.normal(key, (half, d), dtype)
+    root = jnp.linalg.cholesky(e.T @ e / half)
+    e = jax.scipy.linalg.solve_triangular(root, e.T, lower=True).T
+    return jnp.concatenate([e, -e])
+
+
+def affine_part(flow: Flow, params: Params, points: Array, *, diagonal: bool) -> Frame:
+    """The least-squares affine fit of the flow over the design points: N(e) = c + L e + bend, docs/math.md (15)."""
+    y = flow.forward(params, points)
+    mean = jnp.mean(y, 0)
+    if diagonal:
+        return Frame(mean, jnp.mean(y * points, 0))
+    return Frame(mean, y.T @ points / len(points))
+
+
+def nonlinearity(flow: Flow, params: Params, affine: Frame, points: Array) -> Array:
+    """Root mean square of the bend, L^-1 (N(e) - c) - e, per coordinate: 0 for a straight distribution."""
+    bend = affine.whiten(flow.forward(params, points)) - points
+    return jnp.sqrt(jnp.mean(bend**2))
+
+
+def identity_frame(d: int, dtype: Any, *, diagonal: bool) -> Frame:
+    """The affine part of a flow that has learned nothing."""
+    return Frame(jnp.zeros(d, dtype), jnp.ones(d, dtype) if diagonal else jnp.eye(d, dtype=dtype))

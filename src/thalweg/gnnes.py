@@ -1,0 +1,159 @@
+"""GNN-ES: any latent evolution strategy with a flow on top (Faury et al. 2019, Algorithm 2); docs/math.md (9), (10)."""
+
+import logging
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, get_args
+
+import jax
+import jax.numpy as jnp
+
+from thalweg import gauge
+from thalweg.bent import Bent
+from thalweg.flows.base import Flow
+from thalweg.flows.nice import NICE
+from thalweg.flowsteps.base import Batch, FlowStep
+from thalweg.flowsteps.trust_region import TrustRegion
+from thalweg.latents.base import Latent
+from thalweg.latents.cmaes import CMAES
+from thalweg.latents.frame import Frame
+from thalweg.types import Array, Info, Key, Params, State
+
+log = logging.getLogger("thalweg")
+
+Where = Literal["whitened", "raw"]
+
+
+class Bend(NamedTuple):
+    """What there is besides the latent."""
+
+    params: Params
+    """eta, the flow's parameters."""
+    affine: Frame
+    """c and L, the affine part of the flow, which the latent holds; the identity in raw coordinates."""
+    step: State
+    """The memory of the flow step."""
+    points: Array
+    """The design over which the affine part is fitted."""
+    key: Key
+
+
+class GNNState(NamedTuple):
+    latent: State
+    bend: Bend | None
+    """None where there is nothing to learn."""
+
+
+@dataclass(frozen=True)
+class GNNES:
+    """A latent that places and scales, and a flow that bends.
+
+    `frame` is where the flow acts: "whitened", in the latent's own standard coordinates, with everything affine handed to the
+    latent after each change; or "raw", the paper's literal x = g(z). A latent that cannot absorb an affine correction always
+    has "raw".
+    """
+
+    latent: Latent = field(default_factory=CMAES)
+    flow: Flow = field(default_factory=NICE)
+    step: FlowStep = field(default_factory=TrustRegion)
+    frame: Where = "whitened"
+
+    def __post_init__(self) -> None:
+        if self.frame not in get_args(Where):
+            raise ValueError(f"frame must be one of {get_args(Where)}, got {self.frame!r}")
+        if self.raw and self.frame == "whitened" and self.flow.learnable:
+            log.info("%s cannot absorb an affine correction: its flow acts in raw coordinates", type(self.latent).__name__)
+
+    @property
+    def traceable(self) -> bool:
+        return self.latent.traceable
+
+    @property
+    def raw(self) -> bool:
+        """Whether the flow acts in raw coordinates."""
+        return self.frame == "raw" or not self.latent.absorbs
+
+    @property
+    def bent(self) -> Bent:
+        """The family of search distributions."""
+        return Bent(self.flow, self.latent.base, self.raw)
+
+    def population(self, d: int) -> int:
+        return self.latent.population(d)
+
+    def init(self, key: Key, x0: Array, sigma0: Array | float) -> GNNState:
+        x0 = jnp.asarray(x0)
+        latent = self.latent.init(key, x0, sigma0)
+        if not self.flow.learnable:
+            return GNNState(latent, None)
+        d, n = x0.shape[-1], self.population(x0.shape[-1])
+        key, key_flow, key_points = jax.random.split(jax.random.fold_in(key, 1), 3)
+        params = self.flow.init(key_flow, d, x0.dtype)
+        diagonal = self.latent.frame(latent).scale.ndim == 1
+        affine = gauge.identity_frame(d, x0.dtype, diagonal=diagonal)
+        points = gauge.design(key_points, d, 4 * n, x0.dtype)
+        return GNNState(latent, Bend(params, affine, self.step.init(self.bent, params, n, d), points, key))
+
+    def ask(self, state: GNNState) -> tuple[Array, Array, GNNState]:
+        e, z, latent = self.latent.ask(state.latent)
+        if state.bend is None:
+            return e, z, GNNState(latent, None)
+        x = self.bent.forward(state.bend.params, self._outer(latent, state.bend.affine), e)
+        return e, x, GNNState(latent, state.bend)
+
+    def tell(self, state: GNNState, e: Array, x: Array, f: Array) -> tuple[GNNState, Info]:
+        if state.bend is None:
+            latent, info = self.latent.tell(state.latent, e, x, f)
+            return GNNState(latent, None), info
+        drawn = self._outer(state.latent, state.bend.affine)
+        latent, seen = self.latent.tell(state.latent, e, x, f)  # a latent learns from the draws alone
+        # under a trace the strategy itself may hold traced hyper-parameters; beside a Python latent this part is compiled alone
+        learn = _learn if self.traceable else _learn_compiled
+        frame, bend, info = learn(self, drawn, self.latent.frame(latent), state.bend, e, x, f)
+        if not self.raw:
+            latent = self.latent.absorb(latent, frame)
+        return GNNState(latent, bend), {**seen, **info}
+
+    def invert(self, state: GNNState, x: Array) -> Array:
+        if state.bend is None:
+            return self.latent.invert(state.latent, x)
+        return self.bent.inverse(state.bend.params, self._outer(state.latent, state.bend.affine), x)
+
+    def log_prob(self, state: GNNState, x: Array) -> Array:
+        if state.bend is None:
+            return self.latent.log_prob(state.latent, x)
+        return self.bent.log_prob(state.bend.params, self._outer(state.latent, state.bend.affine), x)
+
+    def spread(self, state: GNNState) -> tuple[Array, Array]:
+        return self.latent.spread(state.latent)
+
+    def _outer(self, latent: State, affine: Frame) -> Frame:
+        """The frame around the flow: B = A L^-1 and b = m - B c, docs/math.md (9)."""
+        frame = self.latent.frame(latent)
+        return frame if self.raw else frame.after(affine.inverse())
+
+
+def _learn(self: GNNES, drawn: Frame, frame: Frame, bend: Bend, e: Array, x: Array, f: Array) -> tuple[Frame, Bend, Info]:
+    """Move eta once the latent has moved; returns the frame the latent shall take over, the new bend, and what to show."""
+    bent, raw = self.bent, self.raw
+    diagonal = frame.scale.ndim == 1
+    key, draw = jax.random.split(bend.key)
+
+    def fit(params: Params) -> Frame:
+        return bend.affine if raw else gauge.affine_part(self.flow, params, bend.points, diagonal=diagonal)
+
+    batch = Batch(e, x, f, bent.log_prob_of_draw(bend.params, drawn, e), drawn)
+    params, memory = self.step.reconsider(bent, bend.params, bend.affine, bend.step, batch)
+    outer = frame if raw else frame.after(fit(params).inverse())
+    params, memory, info = self.step.step(bent, params, outer, memory, batch, draw)
+
+    affine = fit(params)
+    if not raw:
+        frame = outer.after(affine)  # docs/math.md (16): x is unchanged, its affine part belongs to the latent
+        info["nonlinearity"] = gauge.nonlinearity(self.flow, params, affine, bend.points)
+    if self.flow.affine and not raw and not diagonal:  # all of it is the latent's now; begin again from the identity
+        params = jax.tree.map(jnp.zeros_like, params)
+        affine = gauge.identity_frame(x.shape[-1], x.dtype, diagonal=diagonal)
+    return frame, Bend(params, affine, memory, bend.points, key), info
+
+
+_learn_compiled = jax.jit(_learn, static_argnums=0)

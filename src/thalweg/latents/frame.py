@@ -1,0 +1,55 @@
+"""Affine maps, full or diagonal: where a latent places and scales its standard draws."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+
+from thalweg.types import Array
+
+
+class Frame(NamedTuple):
+    """An affine map e -> mean + scale e. `scale` is a (d, d) matrix, or a (d,) vector that stands for a diagonal one."""
+
+    mean: Array
+    scale: Array
+
+    def place(self, e: Array) -> Array:
+        """Standard coordinates to the search space, for points (..., d)."""
+        return self.mean + apply(self.scale, e)
+
+    def whiten(self, z: Array) -> Array:
+        """Undo `place`."""
+        return solve(self.scale, z - self.mean)
+
+    def after(self, first: "Frame") -> "Frame":
+        """The composition: `first`, then this map. Both full, or both diagonal."""
+        scale = self.scale * first.scale if self.scale.ndim == 1 else self.scale @ first.scale
+        return Frame(self.place(first.mean), scale)
+
+    def inverse(self) -> "Frame":
+        """The inverse map."""
+        scale = 1 / self.scale if self.scale.ndim == 1 else jnp.linalg.inv(self.scale)
+        return Frame(-apply(scale, self.mean), scale)
+
+    def log_det(self) -> Array:
+        """log |det scale|."""
+        if self.scale.ndim == 1:
+            return jnp.sum(jnp.log(jnp.abs(self.scale)))
+        return jnp.linalg.slogdet(self.scale)[1]
+
+    def std(self) -> Array:
+        """Standard deviation per coordinate of mean + scale e for a standard normal e."""
+        return jnp.abs(self.scale) if self.scale.ndim == 1 else jnp.linalg.norm(self.scale, axis=1)
+
+
+def apply(scale: Array, e: Array) -> Array:
+    """scale e, for points (..., d)."""
+    return scale * e if scale.ndim == 1 else e @ scale.T
+
+
+def solve(scale: Array, y: Array) -> Array:
+    """scale^-1 y, for points (..., d)."""
+    if scale.ndim == 1:
+        return y / scale
+    flat = y.reshape(-1, y.shape[-1])
+    return jnp.linalg.solve(scale, flat.T).T.reshape(y.shape)
