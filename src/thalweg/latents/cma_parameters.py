@@ -4,7 +4,7 @@ Functions of the dimension d and the population size n alone, computed once with
 """
 
 from dataclasses import dataclass
-from math import exp, lgamma, log, sqrt
+from math import exp, inf, lgamma, log, sqrt
 from typing import Literal
 
 import numpy as np
@@ -27,6 +27,14 @@ class CMAParameters:
     damps: float
     chi: float
     """E|N(0, I)|."""
+    stall: float
+    """The path of the rank-one update waits while |p_sigma|^2, corrected for its start at 0, is above this."""
+    ahead: int
+    """How many generations that correction counts ahead: `cmaes` has 1, pycma 0."""
+    max_change: float
+    """The most that ln sigma moves in a generation."""
+    guard: float
+    """Keeps the length of a draw with a negative weight away from 0."""
 
     @property
     def positive(self) -> np.ndarray:
@@ -34,8 +42,12 @@ class CMAParameters:
         return np.maximum(self.weights, 0.0)
 
 
-def cma_parameters(d: int, n: int, defaults: Defaults = "pycma", *, active: bool = True) -> CMAParameters:
-    """Weights and learning rates for populations of n in dimension d."""
+def cma_parameters(
+    d: int, n: int, defaults: Defaults = "pycma", *, active: bool = True, separable: bool = False
+) -> CMAParameters:
+    """Weights and learning rates for populations of n in dimension d; `separable` for a diagonal covariance."""
+    if defaults not in ("pycma", "tutorial"):
+        raise ValueError(f"defaults must be 'pycma' or 'tutorial', got {defaults!r}")
     raw = log((n + 1) / 2) - np.log(np.arange(1, n + 1))
     mueff, mueff_minus = effective_number(raw[raw > 0]), effective_number(raw[raw < 0])
     c1 = 2 / ((d + 1.3) ** 2 + mueff)
@@ -43,7 +55,10 @@ def cma_parameters(d: int, n: int, defaults: Defaults = "pycma", *, active: bool
     if defaults == "pycma":
         c1 *= min(1.0, n / 6)
         offset = 0.25
-    cmu = min(1 - c1, 2 * (offset + mueff - 2 + 1 / mueff) / ((d + 2) ** 2 + mueff))
+    # a diagonal has d numbers to learn instead of d (d + 1) / 2: Ros & Hansen (2008), docs/math.md (24)
+    faster = (d + 2) / 3 if separable else 1.0
+    c1 *= faster
+    cmu = min(1 - c1, faster * 2 * (offset + mueff - 2 + 1 / mueff) / ((d + 2) ** 2 + mueff))
     negative = min(1 + c1 / cmu if cmu > 0 else 0.0, 1 + 2 * mueff_minus / (mueff + 2))
     negative = min(negative, (1 - c1 - cmu) / (d * cmu)) if cmu > 0 else negative
     weights = np.where(raw > 0, raw / raw[raw > 0].sum(), raw * (negative if active else 0.0) / -raw[raw < 0].sum())
@@ -57,6 +72,10 @@ def cma_parameters(d: int, n: int, defaults: Defaults = "pycma", *, active: bool
         cs=cs,
         damps=damps,
         chi=chi(d, defaults),
+        stall=stall(d, defaults),
+        ahead=1 if defaults == "tutorial" else 0,
+        max_change=inf if defaults == "tutorial" else 1.0,
+        guard=1e-8 if defaults == "tutorial" else 1e-9,
     )
 
 
@@ -75,6 +94,13 @@ def chi(d: int, defaults: Defaults) -> float:
     if defaults == "tutorial":
         return sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * d**2))
     return sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2))
+
+
+def stall(d: int, defaults: Defaults) -> float:
+    """The squared length of p_sigma beyond which the rank-one path waits."""
+    if defaults == "tutorial":
+        return ((1.4 + 2 / (d + 1)) * chi(d, defaults)) ** 2
+    return d * (2 + 4 / (d + 1))
 
 
 def effective_number(weights: np.ndarray) -> float:
