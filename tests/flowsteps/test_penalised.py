@@ -73,7 +73,7 @@ def test_box_ratios_are_one_at_the_old_weights(raw: bool) -> None:
 
 
 def test_only_the_sampling_denominator_is_unbiased() -> None:
-    """E |x|^2 under N(0.3, 0.8^2 I) from points of N(0, I): the paper's equation has it, its algorithm box has it under N(0, I).
+    """E |x|^2 under N(0.3, 0.8^2 I) from points of N(0, I): the paper's equation gives it, its box that under N(0, I).
 
     The tolerance is five standard errors: a false alarm in 2e6 seeds, and the seed is fixed.
     """
