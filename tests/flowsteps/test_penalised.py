@@ -34,7 +34,7 @@ def generation(bent: Bent, params: Any) -> Batch:
     """Points from pi_{mu_t, eta_t}, the old frame."""
     e = jax.random.normal(jax.random.key(1), (N, D))
     x = bent.forward(params, OLD, e)
-    return Batch(e, x, jnp.sum(x**2, -1), bent.log_prob_of_draw(params, OLD, e))
+    return Batch(e, x, jnp.sum(x**2, -1), bent.log_prob_of_draw(params, OLD, e), OLD)
 
 
 @pytest.mark.parametrize(
