@@ -29,7 +29,7 @@ GENERATIONS = {  # (latent, popsize is 10 d, d): enough for the latent to reach 
     ("cma", False, 2): 500,
     ("cma", False, 10): 1500,
     ("xnes", True, 2): 150,
-    ("xnes", True, 10): 500,
+    ("xnes", True, 10): 1000,
     ("xnes", False, 2): 600,
     ("xnes", False, 10): 3000,
 }
@@ -40,14 +40,14 @@ Row = dict[str, Any]
 
 
 def median_ratio(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> list[float] | None:
-    """median(a) / median(b) and its 95% bootstrap interval over pairs; None where a median is infinite or zero."""
-    if not np.isfinite(np.median(a)) or not np.isfinite(np.median(b)):
+    """median(a) / median(b) and its 95% bootstrap interval over pairs; None where a median is infinite or 0."""
+    if not (0 < np.median(a) < np.inf and 0 < np.median(b) < np.inf):
         return None
     index = rng.integers(len(a), size=(2000, len(a)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        samples = np.median(a[index], 1) / np.median(b[index], 1)
-    samples = samples[~np.isnan(samples)]
-    return [float(v) for v in (np.median(a) / np.median(b), *np.percentile(samples, (2.5, 97.5)))]
+        samples = np.nan_to_num(np.median(a[index], 1) / np.median(b[index], 1), nan=np.inf)
+    low, high = np.percentile(samples, (2.5, 97.5), method="nearest")
+    return [float(np.median(a) / np.median(b)), float(low), float(high)]
 
 
 def measure(latent: str, large: bool, d: int, seeds: list[int], generations: int) -> list[Row]:

@@ -13,8 +13,7 @@ functions of their states, for JAX code.
 from importlib.metadata import PackageNotFoundError, version
 
 from thalweg.flows import NICE, Affine, Identity, RealNVP
-from thalweg.flowsteps.penalised import Penalised
-from thalweg.flowsteps.trust_region import TrustRegion
+from thalweg.flowsteps import Penalised, TrustRegion
 from thalweg.gnnes import GNNES
 from thalweg.latents import CMAES, PGES, SNES, XNES, CauchyNES, SepCMAES
 from thalweg.methods import METHODS, make_strategy, method_names

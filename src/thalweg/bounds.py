@@ -1,6 +1,6 @@
 """Box constraints by a smooth periodic map: the search is unbounded, the objective's argument is always feasible.
 
-The map is the identity inside, quadratic in a margin a at each bound, and mirrored beyond, docs/math.md (20):
+The map is the identity inside, quadratic in a margin a at each bound, and mirrored beyond, docs/math.md (23):
 
     u = distance of y from l - a, folded into one half period of length h - l + a + b
     x = l + u^2 / (4 a)                          where u < 2 a            (b is the margin at the upper bound)

@@ -7,10 +7,9 @@ from functools import partial
 from typing import Any, cast
 
 from thalweg.flows import FLOWS
-from thalweg.flowsteps.base import FlowStep
-from thalweg.flowsteps.penalised import Penalised
-from thalweg.flowsteps.trust_region import TrustRegion
+from thalweg.flowsteps import FLOW_STEPS
 from thalweg.gnnes import GNNES
+from thalweg.joint import JOINTS, Joint
 from thalweg.latents import LATENTS, Latent
 from thalweg.types import Strategy
 from thalweg.validation import as_count, listed, shortened
@@ -19,9 +18,6 @@ Factory = Callable[..., Strategy]
 """Builds a strategy from `popsize` and its options."""
 
 PREFIX = "gnn-"
-
-STEPS: dict[str, Callable[[], FlowStep]] = {"trust-region": TrustRegion, "penalised": Penalised}
-"""Flow steps by name."""
 
 
 def method_names() -> list[str]:
@@ -89,7 +85,7 @@ def _hashable(strategy: Strategy) -> Strategy:
     return strategy
 
 
-def _plain(name: str, make: Callable[..., Latent], popsize: int | None = None, **options: Any) -> Strategy:
+def _plain(name: str, make: Callable[..., Latent | Joint], popsize: int | None = None, **options: Any) -> Strategy:
     _check_options(name, options, _fields(make))
     return cast("Strategy", make(popsize=popsize, **options))
 
@@ -98,7 +94,7 @@ def _bent(name: str, make: Callable[..., Latent], popsize: int | None = None, **
     own = ("flow", "step", "frame")
     _check_options(name, options, (*own, *_fields(make)))
     chosen = {key: options.pop(key) for key in own if key in options}
-    for key, registry in (("flow", FLOWS), ("step", STEPS)):
+    for key, registry in (("flow", FLOWS), ("step", FLOW_STEPS)):
         if isinstance(chosen.get(key), str):
             chosen[key] = _by_name(key, chosen[key], registry)
     return GNNES(latent=make(popsize=popsize, **options), **chosen)
@@ -110,7 +106,7 @@ def _by_name(key: str, name: str, registry: Mapping[str, Callable[[], Any]]) -> 
     return registry[name]()
 
 
-def _fields(make: Callable[..., Latent]) -> tuple[str, ...]:
+def _fields(make: Callable[..., Latent | Joint]) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cast("Any", make)) if field.init and field.name != "popsize")
 
 
@@ -121,7 +117,9 @@ def _check_options(name: str, options: Mapping[str, Any], valid: tuple[str, ...]
             raise ValueError(f"option {option!r} is unknown to method {name!r}; {known}")
 
 
-METHODS: dict[str, Factory] = {name: partial(_plain, name, make) for name, make in LATENTS.items()} | {
-    PREFIX + name: partial(_bent, PREFIX + name, make) for name, make in LATENTS.items()
-}
+METHODS: dict[str, Factory] = (
+    {name: partial(_plain, name, make) for name, make in LATENTS.items()}
+    | {PREFIX + name: partial(_bent, PREFIX + name, make) for name, make in LATENTS.items()}
+    | {name: partial(_plain, name, make) for name, make in JOINTS.items()}
+)
 """Methods by name; a new latent is here, with and without a flow, as soon as `LATENTS` holds it."""

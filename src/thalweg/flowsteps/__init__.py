@@ -1,0 +1,15 @@
+"""How the flow learns: one file a step, one line in the registry."""
+
+from collections.abc import Callable
+
+from thalweg.flowsteps.base import Batch, FlowStep
+from thalweg.flowsteps.penalised import Penalised
+from thalweg.flowsteps.trust_region import TrustRegion
+
+FLOW_STEPS: dict[str, Callable[[], FlowStep]] = {
+    "trust-region": TrustRegion,
+    "penalised": Penalised,
+}
+"""Flow steps by name."""
+
+__all__ = ["FLOW_STEPS", "Batch", "FlowStep", "Penalised", "TrustRegion"]
