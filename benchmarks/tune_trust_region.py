@@ -9,6 +9,7 @@ vmapped over hyper-parameters, landscapes and seeds. On a GPU this takes some mi
 
 import argparse
 import json
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from battery import DEVELOPMENT, FUNCTIONS, TARGET, Landscape, landscapes, value
+from sample_efficiency import markdown
 
 from thalweg import CMAES, GNNES, NICE, TrustRegion
 
@@ -122,24 +124,41 @@ def summary(best: np.ndarray, n: int, marks: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
+def tables(rows: list[dict[str, Any]]) -> str:
+    """Markdown: one table a setting, evaluations and values relative to the defaults."""
+    parts: list[str] = []
+    for d, n in SETTINGS:
+        first, *moved = [row for row in rows if (row["d"], row["n"]) == (d, n)]
+        marks = list(first["rosenbrock"])
+        head = ["constant", "value", *FUNCTIONS, *(f"f at {int(m):,}" for m in marks)]
+        lines = [head, ["---"] * len(head)]
+        for row in moved:
+            cells = [f"`{row['constant']}`", f"{row['value']:.3g}"]
+            for name in FUNCTIONS:
+                ratio, share = row["evaluations"][name], row["reached"][name]
+                note = f" ({share:.0%})" if share < 1 and share != first["reached"][name] else ""
+                cells.append(("never" if ratio == float("inf") else f"{ratio:.2f}") + note)
+            lines.append(cells + [f"x {row['rosenbrock'][m]:.2g}" for m in marks])
+        parts.append(f"### d = {d}, n = {n}\n\n" + markdown(lines))
+    return "\n\n".join(parts)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=len(DEVELOPMENT))
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/tune_trust_region.json"))
+    parser.add_argument("--show", action="store_true", help="only print the tables of an existing --out file")
     options = parser.parse_args()
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    rows: list[dict[str, Any]] = []
-    for d, n in SETTINGS:
-        start = time.perf_counter()
-        with jax.enable_x64(True):
-            rows += study(d, n, list(DEVELOPMENT[: options.seeds]))
+    if not options.show:
+        rows: list[dict[str, Any]] = []
+        for d, n in SETTINGS:
+            start = time.perf_counter()
+            with jax.enable_x64(True):
+                rows += study(d, n, list(DEVELOPMENT[: options.seeds]))
+            print(f"d={d} n={n}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
+        options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(json.dumps({"seeds": options.seeds, "jax": jax.__version__, "rows": rows}, indent=1) + "\n")
-        for row in rows:
-            if (row["d"], row["n"]) == (d, n):
-                cells = [f"{f}: {v:.3f} ({row['reached'][f]:.2f})" for f, v in row["evaluations"].items()]
-                at = [f"f at {m}: x{v:.3g}" for m, v in row["rosenbrock"].items()]
-                print(f"d={d} n={n} {row['constant']}={row['value']}", *cells, *at, sep=" | ", flush=True)
-        print(f"{time.perf_counter() - start:.0f} s", flush=True)
+    print(tables(json.loads(options.out.read_text())["rows"]))
 
 
 if __name__ == "__main__":
