@@ -93,11 +93,6 @@ def identity(es: "Optimizer") -> dict[str, Any]:
     }
 
 
-def stored_seed(path: Target) -> int:
-    """The seed of the run that wrote the file."""
-    return read(path)[0]["identity"]["seed"]
-
-
 def configuration(path: Target, method: str | Strategy | None) -> dict[str, Any]:
     """The arguments that make an optimiser like the one in the file."""
     meta, _ = read(path)

@@ -87,7 +87,7 @@ def _hashable(strategy: Strategy) -> Strategy:
 
 def _plain(name: str, make: Callable[..., Latent | Joint], popsize: int | None = None, **options: Any) -> Strategy:
     _check_options(name, options, _fields(make))
-    return cast("Strategy", make(popsize=popsize, **options))
+    return make(popsize=popsize, **options)
 
 
 def _bent(name: str, make: Callable[..., Latent], popsize: int | None = None, **options: Any) -> Strategy:

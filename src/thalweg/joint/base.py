@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from math import floor, log
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -54,7 +54,7 @@ class Joint(ABC):
     shaping: Literal["standardised", "ranks"] = "standardised"
     """What stands for f: (f - mean) / (std + 1e-5), or -n times the utilities of the ranks."""
 
-    traceable: ClassVar[bool] = True
+    traceable: bool = field(default=True, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.shaping not in ("standardised", "ranks"):

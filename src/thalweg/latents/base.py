@@ -1,7 +1,7 @@
 """What a latent is: an evolution strategy whose search distribution is z = m + A e, with e from a fixed base distribution."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import floor, log
 from typing import Any, ClassVar
 
@@ -26,7 +26,7 @@ class Latent(ABC):
     base: ClassVar[Base] = GAUSSIAN
     """The distribution of e."""
 
-    traceable: ClassVar[bool] = True
+    traceable: bool = field(default=True, init=False, repr=False)
     """Whether JAX may trace `ask` and `update`."""
 
     absorbs: ClassVar[bool] = True

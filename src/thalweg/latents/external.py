@@ -2,7 +2,7 @@
 
 import importlib
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -38,7 +38,7 @@ class ExternalLatent(Latent):
     Everything random is drawn by the object from seeds that come from the key; no global generator is read or set.
     """
 
-    traceable: ClassVar[bool] = False
+    traceable: bool = field(default=False, init=False, repr=False)
     absorbs: ClassVar[bool] = False
 
     @abstractmethod
