@@ -19,20 +19,21 @@ from thalweg.runner import run_many
 rosenbrock = OBJECTIVES["rosenbrock"]
 
 
-@partial(jax.jit, static_argnums=(0, 1, 4))
-def generations(strategy, fun, x0, key, count):
-    """The state after some generations and the points of each."""
+@partial(jax.jit, static_argnums=0)
+def generations(strategy, x0, key, shift=0.0, cubed=False):
+    """The state after twelve generations on a moved Rosenbrock function, or on a monotone function of it, and all points."""
 
     def one(state, _):
         e, x, state = strategy.ask(state)
-        return strategy.tell(state, e, x, fun(x))[0], x
+        f = rosenbrock(x - shift)
+        return strategy.tell(state, e, x, jnp.where(cubed, (f - 3) ** 3, f))[0], x
 
-    return jax.lax.scan(one, strategy.init(key, x0, 1.0), None, count)
+    return jax.lax.scan(one, strategy.init(key, x0, 1.0), None, 12)
 
 
 @cache
 def bent_state(strategy):
-    return generations(strategy, rosenbrock, jnp.zeros(3), jax.random.key(0), 12)[0]
+    return generations(strategy, jnp.zeros(3), jax.random.key(0))[0]
 
 
 STRATEGIES = {
@@ -59,7 +60,7 @@ def test_after_a_generation_the_latent_holds_everything_affine(name):
     strategy = STRATEGIES[name]
     bend = bent_state(strategy).bend
     diagonal = bend.affine.scale.ndim == 1
-    affine = gauge.affine_part(strategy.flow, bend.params, bend.points, diagonal=diagonal)
+    affine = gauge.affine_part(bend.points, strategy.flow.forward(bend.params, bend.points), diagonal=diagonal)
     assert np.allclose(affine.mean, bend.affine.mean, atol=1e-12)
     assert np.allclose(affine.scale, bend.affine.scale, atol=1e-12)
 
@@ -67,32 +68,22 @@ def test_after_a_generation_the_latent_holds_everything_affine(name):
 def test_the_flow_has_learned_to_bend_and_the_affine_one_has_not():
     def amplitude(strategy):
         bend = bent_state(strategy).bend
-        return float(gauge.nonlinearity(strategy.flow, bend.params, bend.affine, bend.points))
+        return float(gauge.nonlinearity(bend.points, strategy.flow.forward(bend.params, bend.points), bend.affine))
 
     assert amplitude(STRATEGIES["whitened"]) > 1e-3
     assert amplitude(STRATEGIES["affine"]) < 1e-12
 
 
 def test_invariant_under_monotone_transformations_of_f():
-    strategy, key = STRATEGIES["whitened"], jax.random.key(7)
-    _, x = generations(strategy, rosenbrock, jnp.zeros(3), key, 8)
-    _, y = generations(strategy, cubed, jnp.zeros(3), key, 8)
+    _, x = generations(STRATEGIES["whitened"], jnp.zeros(3), jax.random.key(7))
+    _, y = generations(STRATEGIES["whitened"], jnp.zeros(3), jax.random.key(7), cubed=True)
     assert np.allclose(x, y, atol=1e-10)
 
 
 def test_invariant_under_translation():
-    strategy, key = STRATEGIES["whitened"], jax.random.key(7)
-    _, x = generations(strategy, rosenbrock, jnp.zeros(3), key, 8)
-    _, y = generations(strategy, moved, jnp.full(3, 5.0), key, 8)
+    _, x = generations(STRATEGIES["whitened"], jnp.zeros(3), jax.random.key(7))
+    _, y = generations(STRATEGIES["whitened"], jnp.full(3, 5.0), jax.random.key(7), shift=5.0)
     assert np.allclose(x, y - 5.0, atol=1e-9)
-
-
-def cubed(x):
-    return jnp.sign(rosenbrock(x) - 3) * jnp.abs(rosenbrock(x) - 3) ** 3
-
-
-def moved(x):
-    return rosenbrock(x - 5.0)
 
 
 def test_hyper_parameters_can_be_vmapped():
@@ -134,14 +125,16 @@ def test_unknown_frame():
 
 @pytest.mark.parametrize("step", [TrustRegion(), Penalised(iterations=5)])
 def test_one_dimension_works(step):
+    """There is nothing to bend along, but nothing breaks either."""
     strategy = GNNES(CMAES(), NICE(), step)
-    state, x = generations(strategy, parabola, jnp.ones(1), jax.random.key(0), 10)
-    assert np.all(np.isfinite(x))
-    assert abs(float(strategy.spread(state)[0][0]) - 3) < 2
 
+    def one(state, _):
+        e, x, state = strategy.ask(state)
+        return strategy.tell(state, e, x, jnp.sum((x - 3.0) ** 2, -1))[0], x
 
-def parabola(x):
-    return jnp.sum((x - 3.0) ** 2, -1)
+    state, _ = jax.jit(lambda key: jax.lax.scan(one, strategy.init(key, jnp.ones(1), 1.0), None, 10))(jax.random.key(0))
+    assert abs(float(strategy.spread(state)[0][0]) - 3) < 0.5
+    assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state.bend.params))
 
 
 @pytest.mark.slow
@@ -155,9 +148,10 @@ def test_the_flow_saves_evaluations_in_a_curved_valley_and_none_are_lost_on_a_st
     for name in ("rosenbrock", "ellipsoid"):
         fun, transforms = make_problems(name, 2, seeds, rotate=name == "ellipsoid")
         runs = {
-            strategy: run_many(strategy, fun, np.zeros(2), seeds=seeds, generations=90, args=(transforms,))
+            strategy: run_many(strategy, fun, np.zeros(2), seeds=seeds, generations=120, args=(transforms,))
             for strategy in (CMAES(popsize=20), STRATEGIES["whitened"])
         }
+        assert all(np.all(run.fun < 1e-12) for run in runs.values())  # double precision holds far below the target
         latent, bent = (np.median(run.evaluations_to(1e-8)) for run in runs.values())
         ratios[name] = bent / latent
     assert ratios["rosenbrock"] < 1.0

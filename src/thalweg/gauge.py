@@ -5,9 +5,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from thalweg.flows.base import Flow
 from thalweg.latents.frame import Frame
-from thalweg.types import Array, Key, Params
+from thalweg.types import Array, Key
 
 
 def design(key: Key, d: int, n: int, dtype: Any) -> Array:
@@ -22,19 +21,17 @@ def design(key: Key, d: int, n: int, dtype: Any) -> Array:
     return jnp.concatenate([e, -e])
 
 
-def affine_part(flow: Flow, params: Params, points: Array, *, diagonal: bool) -> Frame:
-    """The least-squares affine fit of the flow over the design points: N(e) = c + L e + bend, docs/math.md (15)."""
-    y = flow.forward(params, points)
+def affine_part(points: Array, y: Array, *, diagonal: bool) -> Frame:
+    """The least-squares affine fit over the design points, for y = N(points): N(e) = c + L e + bend, docs/math.md (15)."""
     mean = jnp.mean(y, 0)
     if diagonal:
         return Frame(mean, jnp.mean(y * points, 0))
     return Frame(mean, y.T @ points / len(points))
 
 
-def nonlinearity(flow: Flow, params: Params, affine: Frame, points: Array) -> Array:
+def nonlinearity(points: Array, y: Array, affine: Frame) -> Array:
     """Root mean square of the bend, L^-1 (N(e) - c) - e, per coordinate: 0 for a straight distribution."""
-    bend = affine.whiten(flow.forward(params, points)) - points
-    return jnp.sqrt(jnp.mean(bend**2))
+    return jnp.sqrt(jnp.mean((affine.whiten(y) - points) ** 2))
 
 
 def identity_frame(d: int, dtype: Any, *, diagonal: bool) -> Frame:

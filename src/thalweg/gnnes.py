@@ -134,23 +134,25 @@ class GNNES:
 
 def _learn(self: GNNES, drawn: Frame, frame: Frame, bend: Bend, e: Array, x: Array, f: Array) -> tuple[Frame, Bend, Info]:
     """Move eta once the latent has moved; returns the frame the latent shall take over, the new bend, and what to show."""
-    bent, raw = self.bent, self.raw
+    bent, raw, flow = self.bent, self.raw, self.flow
     diagonal = frame.scale.ndim == 1
     key, draw = jax.random.split(bend.key)
-
-    def fit(params: Params) -> Frame:
-        return bend.affine if raw else gauge.affine_part(self.flow, params, bend.points, diagonal=diagonal)
-
     batch = Batch(e, x, f, bent.log_prob_of_draw(bend.params, drawn, e), drawn)
     params, memory = self.step.reconsider(bent, bend.params, bend.affine, bend.step, batch)
-    outer = frame if raw else frame.after(fit(params).inverse())
+    if raw:
+        params, memory, info = self.step.step(bent, params, frame, memory, batch, draw)
+        return frame, Bend(params, bend.affine, memory, bend.points, key), info
+
+    affine = gauge.affine_part(bend.points, flow.forward(params, bend.points), diagonal=diagonal)
+    outer = frame.after(affine.inverse())
     params, memory, info = self.step.step(bent, params, outer, memory, batch, draw)
 
-    affine = fit(params)
-    if not raw:
-        frame = outer.after(affine)  # docs/math.md (16): x is unchanged, its affine part belongs to the latent
-        info["nonlinearity"] = gauge.nonlinearity(self.flow, params, affine, bend.points)
-    if self.flow.affine and not raw and not diagonal:  # all of it is the latent's now; begin again from the identity
+    # docs/math.md (16): x is unchanged, its affine part belongs to the latent
+    bent_points = flow.forward(params, bend.points)
+    affine = gauge.affine_part(bend.points, bent_points, diagonal=diagonal)
+    frame = outer.after(affine)
+    info["nonlinearity"] = gauge.nonlinearity(bend.points, bent_points, affine)
+    if flow.affine and not diagonal:  # all of it is the latent's now; begin again from the identity
         params = jax.tree.map(jnp.zeros_like, params)
         affine = gauge.identity_frame(x.shape[-1], x.dtype, diagonal=diagonal)
     return frame, Bend(params, affine, memory, bend.points, key), info

@@ -83,7 +83,8 @@ def test_a_bend_that_hurts_shrinks_and_its_affine_part_does_not_matter():
     params = tuple(
         layer._replace(out=0.3 * jax.random.normal(jax.random.key(i), layer.out.shape)) for i, layer in enumerate(params)
     )
-    affine = gauge.affine_part(bent.flow, params, gauge.design(jax.random.key(1), D, 500, jnp.float64), diagonal=False)
+    points = gauge.design(jax.random.key(1), D, 500, jnp.float64)
+    affine = gauge.affine_part(points, bent.flow.forward(params, points), diagonal=False)
     state = step.init(bent, params, N, D)
 
     def against(y):  # points that the bend pushes outwards are the worst

@@ -217,6 +217,7 @@ def backtrack(divergence: Callable[[Array], Array], step: Array, limit: Array, h
         step, _, count = carry
         return step / 2, divergence(step / 2), count + 1
 
-    step, kl, _ = jax.lax.while_loop(too_far, halve, (step, divergence(step), jnp.asarray(0)))
+    # begun one halving early, so that the divergence stands only once in the compiled program
+    step, kl, _ = jax.lax.while_loop(too_far, halve, (2 * step, jnp.full_like(limit, jnp.inf), jnp.asarray(-1)))
     accepted = kl <= limit
     return jnp.where(accepted, step, 0.0), jnp.where(accepted, kl, 0.0)

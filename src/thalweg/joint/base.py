@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from math import floor, log
 from typing import Literal, NamedTuple
 
 import jax
@@ -14,6 +13,7 @@ from thalweg import ranking
 from thalweg.bent import Bent
 from thalweg.flows.base import Flow
 from thalweg.flows.nice import NICE
+from thalweg.latents.base import default_population
 from thalweg.latents.bases import GAUSSIAN
 from thalweg.latents.frame import Frame
 from thalweg.types import Array, Info, Key, Params
@@ -71,7 +71,7 @@ class Joint(ABC):
 
     def population(self, d: int) -> int:
         """Points per generation: `popsize`, or pycma's 4 + 3 ln d."""
-        return self.popsize if self.popsize is not None else 4 + floor(3 * log(d))
+        return self.popsize if self.popsize is not None else default_population(d)
 
     def init(self, key: Key, x0: Array, sigma0: Array | float) -> JointState:
         x0 = jnp.asarray(x0)

@@ -13,6 +13,11 @@ from thalweg.latents.frame import Frame
 from thalweg.types import Array, Info, Key, State
 
 
+def default_population(d: int) -> int:
+    """pycma's default number of points per generation, 4 + 3 ln d."""
+    return 4 + floor(3 * log(d))
+
+
 @dataclass(frozen=True)
 class Latent(ABC):
     """An evolution strategy on R^d with the search distribution z = mean + sigma root e; a strategy in its own right.
@@ -42,7 +47,7 @@ class Latent(ABC):
 
     def population(self, d: int) -> int:
         """Points per generation: `popsize`, or pycma's 4 + 3 ln d."""
-        return self.popsize if self.popsize is not None else 4 + floor(3 * log(d))
+        return self.popsize if self.popsize is not None else default_population(d)
 
     def init(self, key: Key, x0: Array, sigma0: Array | float) -> State:
         """The state before the first generation, in the floating-point type of x0."""
