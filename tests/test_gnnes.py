@@ -19,10 +19,13 @@ from thalweg.runner import run_many
 rosenbrock = OBJECTIVES["rosenbrock"]
 
 
-@partial(jax.jit, static_argnums=0)
 def generations(strategy, x0, key, shift=0.0, cubed=False):
     """The state after twelve generations on a moved Rosenbrock function, or on a monotone function of it, and all points."""
+    return run(strategy, x0, key, shift, cubed)
 
+
+@partial(jax.jit, static_argnums=0)
+def run(strategy, x0, key, shift, cubed):
     def one(state, _):
         e, x, state = strategy.ask(state)
         f = rosenbrock(x - shift)
