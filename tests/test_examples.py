@@ -1,0 +1,53 @@
+"""The scripts under examples/ run, and what they print is what they promise."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import thalweg
+
+ROOT = Path(__file__).parents[1]
+
+PROMISES = {
+    "minimise_with_bounds.py": "a = 2.50, b = 1.3",
+    "ask_and_tell.py": "the same result to the last bit: True",
+    "many_runs.py": "80 points per generation: 7",
+}
+
+
+def test_every_example_is_here():
+    assert {path.name for path in (ROOT / "examples").glob("*.py")} == set(PROMISES)
+
+
+@pytest.mark.parametrize("name", PROMISES)
+def test_example(name: str, capsys: pytest.CaptureFixture[str]):
+    runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
+    assert PROMISES[name] in capsys.readouterr().out
+
+
+def test_the_pages_name_every_method():
+    for page in ("README.md", "docs/choosing.md"):
+        text = (ROOT / page).read_text()
+        assert [name for name in thalweg.method_names() if f"`{name}`" not in text] == [], page
+
+
+@pytest.mark.slow
+def test_the_skeletons_pass_the_contract_tests(tmp_path: Path):
+    """What docs/extending.md offers for copying, put into the registries as it says."""
+    page = (ROOT / "docs" / "extending.md").read_text()
+    blocks = [[line[4:] for line in block.splitlines() if line[:3] in (">>>", "...")] for block in page.split("```pycon")[1:]]
+    register = "thalweg.latents.LATENTS['cem'] = CEM\nthalweg.flows.FLOWS['parabola'] = Parabola\n"
+    code = "\n".join(line for block in blocks for line in block)
+    code = re.sub(r"^(result|strategy) .*$|^result\..*$", "", code, flags=re.MULTILINE)
+    (tmp_path / "skeletons.py").write_text(f"{code}\n{register}")
+    tests = ["tests/flows/test_contract.py", "tests/latents/test_contract.py", "-k", "cem or parabola"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "skeletons", "-p", "no:cacheprovider", *tests]
+    path = {"PYTHONPATH": f"{ROOT / 'src'}:{tmp_path}"}
+    run = subprocess.run(command, cwd=ROOT, env=os.environ | path, capture_output=True, text=True, timeout=240, check=False)
+    assert run.returncode == 0, run.stdout
+    assert re.search(r"\b3\d passed", run.stdout), run.stdout
