@@ -100,10 +100,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=50, help="how many report seeds (default: 50)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/peers.json"))
+    parser.add_argument("--show", action="store_true", help="only print the table of an existing --out file")
     options = parser.parse_args()
-    rows = [row for setting in SETTINGS for row in measure(*setting, list(REPORT[: options.seeds]))]
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"seeds": options.seeds, "rows": rows}, indent=1) + "\n")
+    if not options.show:
+        rows = [row for setting in SETTINGS for row in measure(*setting, list(REPORT[: options.seeds]))]
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps({"seeds": options.seeds, "rows": rows}, indent=1) + "\n")
+    rows = json.loads(options.out.read_text())["rows"]
     head = ("latent", "peer", "d", "N", "function", "ours / theirs", "p")
     lines = [head, ["---"] * len(head)]
     for row in rows:

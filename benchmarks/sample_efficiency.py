@@ -12,6 +12,7 @@ import json
 import platform
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,22 @@ def marks(rows: list[Row]) -> str:
     return markdown(lines)
 
 
+def matrix(rows: list[Row], latent: str) -> str:
+    """Markdown: functions by settings, the flow's ratio with its interval and the affine ablation's behind it."""
+    settings = list(dict.fromkeys((row["d"], row["popsize"]) for row in rows if row["latent"] == latent))
+    head = ("function", *(f"d = {d}, N = {n}" for d, n in settings))
+    lines: list[Any] = [head, ["---"] * len(head)]
+    for function in FUNCTIONS:
+        cells = [function]
+        for setting in settings:
+            key = (latent, *setting, function)
+            row = next(row for row in rows if (row["latent"], row["d"], row["popsize"], row["function"]) == key)
+            ratio, affine = row["ratio"]["nice"], row["ratio"]["affine"]
+            cells.append("-" if ratio is None else f"**{ratio[0]:.2f}** [{ratio[1]:.2f}, {ratio[2]:.2f}], {affine[0]:.2f}")
+        lines.append(cells)
+    return markdown(lines)
+
+
 def markdown(lines: list[Any]) -> str:
     """Rows of cells as a Markdown table."""
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -140,23 +157,32 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=len(REPORT), help="how many report seeds (default: all 100)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/sample_efficiency.json"))
     parser.add_argument("--latents", nargs="+", default=LATENTS, choices=LATENTS)
+    parser.add_argument("--show", action="store_true", help="only print the tables of an existing --out file")
     options = parser.parse_args()
+    if not options.show:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps(run(options.latents, options.seeds), indent=1) + "\n")
+    rows = json.loads(options.out.read_text())["rows"]
+    summaries = [matrix(rows, latent) for latent in dict.fromkeys(row["latent"] for row in rows)]
+    print(*summaries, marks(rows), table(rows), sep="\n\n")
+
+
+def run(latents: Sequence[str], seeds: int) -> Row:
+    """All settings, and what they were run with."""
     rows: list[Row] = []
     for (latent, large, d), generations in GENERATIONS.items():
-        if latent in options.latents:
+        if latent in latents:
             start = time.perf_counter()
-            rows += measure(latent, large, d, list(REPORT[: options.seeds]), generations)
+            rows += measure(latent, large, d, list(REPORT[:seeds]), generations)
             print(f"{latent} d={d} {'10 d' if large else 'default'}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     about = {
         "command": "python benchmarks/sample_efficiency.py",
-        "seeds": [REPORT[0], REPORT[options.seeds - 1]],
+        "seeds": [REPORT[0], REPORT[seeds - 1]],
         "versions": {"thalweg": thalweg.__version__, "jax": jax.__version__, "numpy": np.__version__},
         "python": platform.python_version(),
         "device": jax.devices()[0].device_kind,
     }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"about": about, "rows": rows}, indent=1) + "\n")
-    print(table(rows), marks(rows), sep="\n\n")
+    return {"about": about, "rows": rows}
 
 
 if __name__ == "__main__":
