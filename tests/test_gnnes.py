@@ -68,6 +68,14 @@ def test_after_a_generation_the_latent_holds_everything_affine(name):
     assert np.allclose(affine.scale, bend.affine.scale, atol=1e-12)
 
 
+def test_the_step_size_shown_is_the_volume_of_the_distribution():
+    strategy = STRATEGIES["whitened"]
+    e, x, state = strategy.ask(bent_state(strategy))
+    state, info = strategy.tell(state, e, x, rosenbrock(x))
+    covariance = state.latent.sigma**2 * state.latent.root @ state.latent.root.T
+    assert float(info["sigma"]) == pytest.approx(float(jnp.linalg.det(covariance)) ** (1 / 6))
+
+
 def test_the_flow_has_learned_to_bend_and_the_affine_one_has_not():
     def amplitude(strategy):
         bend = bent_state(strategy).bend

@@ -152,6 +152,8 @@ def _learn(self: GNNES, drawn: Frame, frame: Frame, bend: Bend, e: Array, x: Arr
     affine = gauge.affine_part(bend.points, bent_points, diagonal=diagonal)
     frame = outer.after(affine)
     info["nonlinearity"] = gauge.nonlinearity(bend.points, bent_points, affine)
+    # what the latent absorbs changes its root and not its step-size, which alone would mislead
+    info["sigma"] = jnp.exp(frame.log_det() / x.shape[-1])
     if flow.affine and not diagonal:  # all of it is the latent's now; begin again from the identity
         params = jax.tree.map(jnp.zeros_like, params)
         affine = gauge.identity_frame(x.shape[-1], x.dtype, diagonal=diagonal)

@@ -1,0 +1,6 @@
+"""`python -m thalweg` is the command line."""
+
+from thalweg.cli import main
+
+if __name__ == "__main__":
+    main()
