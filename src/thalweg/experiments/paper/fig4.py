@@ -1,0 +1,143 @@
+"""Figure 4 of the paper: best value so far against evaluations on two curved valleys."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from thalweg.experiments.paper import statistics
+from thalweg.experiments.paper.arms import ARMS
+from thalweg.experiments.paper.experiment import Experiment, Unit
+from thalweg.experiments.paper.statistics import Interval
+from thalweg.experiments.paper.store import Case, Store
+
+FULL = Experiment(
+    "fig4",
+    ("bent-cigar", "rosenbrock"),
+    {2: 120, 10: 200},
+    marks={2: (500, 1000), 10: (5000, 10_000, 16_000)},
+    literal_seeds={10: 20},
+)
+QUICK = replace(FULL, generations={2: 60})
+SEEDS, QUICK_SEEDS = 100, 10
+PAPER_SEEDS = 10
+
+AHEAD, EVEN, BEHIND = "ahead of its latent", "no clear difference", "behind its latent"
+
+PAPER: dict[tuple[str, int, str], tuple[str, str]] = {
+    ("bent-cigar", 2, "CMA-ES"): (AHEAD, "up to several orders of magnitude"),
+    ("bent-cigar", 2, "xNES"): (AHEAD, "up to several orders of magnitude"),
+    ("rosenbrock", 2, "CMA-ES"): (AHEAD, "up to several orders of magnitude"),
+    ("rosenbrock", 2, "xNES"): (AHEAD, "up to several orders of magnitude"),
+    ("bent-cigar", 10, "CMA-ES"): (EVEN, "no improvement"),
+    ("bent-cigar", 10, "xNES"): (AHEAD, "strictly improved"),
+    ("rosenbrock", 10, "CMA-ES"): (AHEAD, "about 10 times at 10,000 evaluations"),
+    ("rosenbrock", 10, "xNES"): (AHEAD, "improved, by orders of magnitude at the beginning"),
+}
+"""What the text says of figure 4, whose data were not published: function, dimension, latent; outcome and words."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One arm on one function at one number of evaluations."""
+
+    function: str
+    dimension: int
+    method: str
+    evaluations: int
+    runs: int
+    median: float
+    """Of best f."""
+    lower: float | None
+    """How many times lower the median is than its latent's from the same seeds; None for the latent itself."""
+    interval: Interval | None
+    """95%, of that."""
+    p: float | None
+    """Of the paired test against the latent."""
+
+    @property
+    def outcome(self) -> str:
+        """What the interval says."""
+        if self.interval is None:
+            return ""
+        low, high = self.interval
+        return AHEAD if low > 1 else BEHIND if high < 1 else EVEN
+
+    @property
+    def paper(self) -> tuple[str, str]:
+        """The paper's outcome and words."""
+        return PAPER[self.function, self.dimension, ARMS[self.method].latent]
+
+
+def summarise(store: Store, units: Sequence[Unit]) -> list[Entry]:
+    """Every arm at every mark, from a store that holds the units."""
+    cases, experiment = store.collect(units), store.experiment
+    entries: list[Entry] = []
+    for function in experiment.functions:
+        for d in experiment.generations:
+            grid = experiment.grid(d)
+            marks = [mark for mark in experiment.marks.get(d, ()) if grid[0] <= mark <= grid[-1]]
+            for mark in marks or [int(grid[-1])]:
+                at = int(np.searchsorted(grid, mark, side="right")) - 1
+                for method in experiment.arms:
+                    case = Case(function, d, method)
+                    latent = cases.get(case._replace(method=ARMS[method].latent))
+                    entries.append(describe(case, mark, cases[case][:, at], None if latent is None else latent[:, at]))
+    return entries
+
+
+def describe(case: Case, mark: int, best: np.ndarray, latent: np.ndarray | None) -> Entry:
+    """One entry, from the best values (seeds,) of an arm and of its latent at that mark."""
+    lower = interval = p = None
+    if latent is not None and not ARMS[case.method].baseline:
+        pairs = min(len(best), len(latent))  # the first seeds are the same landscapes
+        lower, interval = statistics.median_ratio(latent[:pairs], best[:pairs])
+        p = statistics.paired_p(np.log(np.maximum(best[:pairs], 1e-300)), np.log(np.maximum(latent[:pairs], 1e-300)))
+    return Entry(*case, mark, len(best), float(np.median(best)), lower, interval, p)
+
+
+HEAD = (
+    "function", "d", "evaluations", "algorithm", "runs", "median best f", "times lower than the latent [95% interval]", "p",
+    "here", "in the paper",
+)  # fmt: skip
+
+
+def table(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
+    """The cells, for people, under `HEAD`."""
+    return [
+        (
+            entry.function,
+            str(entry.dimension),
+            f"{entry.evaluations:,}",
+            entry.method,
+            str(entry.runs),
+            f"{entry.median:.2g}",
+            ""
+            if entry.interval is None or entry.lower is None
+            else "{:.3g} [{:.3g}, {:.3g}]".format(entry.lower, *entry.interval),
+            "" if entry.p is None else f"{entry.p:.1g}",
+            entry.outcome,
+            "" if entry.interval is None else f"{entry.paper[0]}: {entry.paper[1]}",
+        )
+        for entry in entries
+    ]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The runs of one arm, as `thalweg.plots.convergence` draws them."""
+
+    evaluations: np.ndarray
+    """The grid, (points,)."""
+    best: np.ndarray
+    """Best value so far, (seeds, points)."""
+
+
+def panels(store: Store, units: Sequence[Unit]) -> dict[tuple[str, int], dict[str, Curves]]:
+    """The four panels of the figure, by function and dimension: curves by algorithm."""
+    cases, experiment = store.collect(units), store.experiment
+    return {
+        (function, d): {method: Curves(experiment.grid(d), cases[Case(function, d, method)]) for method in experiment.arms}
+        for function in experiment.functions
+        for d in experiment.generations
+    }

@@ -1,0 +1,145 @@
+"""Table 1 of the paper: f - f_min at convergence on four multimodal functions, means over seeds.
+
+Convergence is a fixed number of generations, the same for all arms, after which hardly any run still improves; the share of
+runs that improved by no more than `SAME` in their last tenth is reported beside each mean. (PyBrain's xNES, which the paper
+used, has no stop test.) On Beale's function 15 to 20 runs in 100 take the valley that never ends: they fall towards 0.452 for
+as long as they run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from thalweg.experiments.paper import statistics
+from thalweg.experiments.paper.arms import ARMS
+from thalweg.experiments.paper.experiment import Experiment, Unit
+from thalweg.experiments.paper.statistics import Interval
+from thalweg.experiments.paper.store import Case, Store
+
+FULL = Experiment("table1", ("styblinski", "rastrigin", "griewank", "beale"), {2: 150, 4: 250}, {})
+QUICK = replace(FULL, generations={2: 100})
+SEEDS, QUICK_SEEDS = 100, 10
+PAPER_SEEDS = 20
+
+SAME = 1e-6
+"""Values closer than this are the same minimum."""
+
+WRONG = 14.136719
+"""What a coordinate of Styblinski's function costs that ended in its other minimum."""
+
+PAPER: dict[tuple[str, int], tuple[float, float, float, float]] = {
+    ("styblinski", 2): (11.3, 5.65, 9.89, 9.89),
+    ("styblinski", 4): (25.44, 14.1, 29.68, 18.37),
+    ("rastrigin", 2): (1.03, 1.14, 0.29, 0.49),
+    ("rastrigin", 4): (1.60, 2.82, 0.65, 3.56),
+    ("griewank", 2): (0.005, 0.003, 0.005, 0.025),
+    ("griewank", 4): (0.002, 0.001, 0.003, 0.003),
+    ("beale", 2): (0.14, 0.05, 0.09, 0.09),
+    ("beale", 4): (0.10, 0.06, 0.34, 0.09),
+}
+"""The paper's table: CMA-ES, GNN-CMA-ES, xNES, GNN-xNES."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One arm on one function."""
+
+    function: str
+    dimension: int
+    method: str
+    runs: int
+    mean: float
+    interval: Interval
+    """95%, of the mean."""
+    paper: float
+    expected: Interval
+    """Where 95% of the means of 20 of these runs fall: the paper's mean, if it is one of them, is inside."""
+    p: float | None
+    """Of the paired test against the latent; None for the latent itself."""
+    better: int | None
+    """On how many seeds it found a lower minimum than the latent."""
+    worse: int | None
+    settled: float
+    """The share of runs that had converged."""
+    wrong: float | None
+    """The mean number of coordinates in the wrong minimum, Styblinski's function only."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the paper's mean of 20 seeds is one that these runs could give, up to the digits it was printed with."""
+        low, high = self.expected
+        digit = 0.5e-3 if self.function == "griewank" else 0.5e-2
+        return low - digit <= self.paper <= high + digit
+
+
+def summarise(store: Store, units: Sequence[Unit]) -> list[Entry]:
+    """The table from a store that holds the units."""
+    cases = store.collect(units)
+    order = [
+        Case(function, d, method)
+        for function in store.experiment.functions
+        for d in store.experiment.generations
+        for method in store.experiment.arms
+    ]
+    return [
+        describe(
+            case, cases[case], cases.get(case._replace(method=ARMS[case.method].latent)), store.experiment.grid(case.dimension)
+        )
+        for case in order
+        if case in cases
+    ]
+
+
+def describe(case: Case, best: np.ndarray, latent: np.ndarray | None, grid: np.ndarray) -> Entry:
+    """One entry, from best values (seeds, grid) of an arm and of its latent."""
+    arm, final = ARMS[case.method], best[:, -1]
+    late = int(np.searchsorted(grid, 0.9 * grid[-1]))
+    p = better = worse = None
+    if latent is not None and not arm.baseline:
+        pairs = min(len(final), len(latent))  # the first seeds are the same landscapes
+        own, other = final[:pairs], latent[:pairs, -1]
+        p = statistics.paired_p(own, other, SAME)
+        better, worse = int(np.sum(own < other - SAME)), int(np.sum(own > other + SAME))
+    column = (0 if arm.latent == "CMA-ES" else 2) + (not arm.baseline)
+    return Entry(
+        case.function,
+        case.dimension,
+        case.method,
+        runs=len(final),
+        mean=float(final.mean()),
+        interval=statistics.mean_interval(final),
+        paper=PAPER[case.function, case.dimension][column],
+        expected=statistics.mean_interval(final, PAPER_SEEDS),
+        p=p,
+        better=better,
+        worse=worse,
+        settled=float(np.mean(best[:, late] - final <= SAME)),
+        wrong=float(np.rint(final / WRONG).mean()) if case.function == "styblinski" else None,
+    )
+
+
+HEAD = (
+    "function", "d", "algorithm", "paper, 20 seeds", "mean f - f_min [95% interval]", "runs", "means of 20 seeds, 95%",
+    "the paper's number", "against the latent: better, worse, p", "converged", "wrong coordinates",
+)  # fmt: skip
+
+
+def table(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
+    """The cells, for people, under `HEAD`."""
+    return [
+        (
+            entry.function,
+            str(entry.dimension),
+            entry.method,
+            f"{entry.paper:g}",
+            "{:.3g} [{:.3g}, {:.3g}]".format(entry.mean, *entry.interval),
+            str(entry.runs),
+            "{:.3g} to {:.3g}".format(*entry.expected),
+            "agrees" if entry.agrees else "differs",
+            "" if entry.p is None else f"{entry.better}, {entry.worse}, {entry.p:.2g}",
+            f"{entry.settled:.0%}",
+            "" if entry.wrong is None else f"{entry.wrong:.2f}",
+        )
+        for entry in entries
+    ]

@@ -1,0 +1,141 @@
+"""Units of work, done one after another or by several processes, with word on how it goes."""
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
+from typing import NamedTuple
+
+import numpy as np
+
+from thalweg.experiments.paper import landscapes
+from thalweg.experiments.paper.arms import ARMS, SIGMA0, population
+from thalweg.experiments.paper.experiment import Experiment, Unit
+from thalweg.experiments.paper.store import Store
+from thalweg.runner import run_many
+from thalweg.validation import as_count
+
+
+class Progress(NamedTuple):
+    """How far the work is."""
+
+    done: int
+    """Units that are finished, those of earlier runs included."""
+    total: int
+    share: float
+    """The finished part by cost, from 0 to 1."""
+    seconds_left: float | None
+    """About how long it will take; None as long as nothing is known."""
+
+
+Report = Callable[[Progress], object]
+"""Told whenever units are finished, and every second when several processes work."""
+
+
+def silent(progress: Progress) -> None:
+    """Report nothing."""
+
+
+def compute(store: Store, seeds: int, workers: int = 1, report: Report = silent) -> list[Unit]:
+    """Run what is missing of the store's experiment, write its tidy file, and return the units."""
+    units = store.experiment.units(seeds)
+    execute(store, units, workers, report)
+    store.merge(units)
+    return units
+
+
+def execute(store: Store, units: Sequence[Unit], workers: int = 1, report: Report = silent) -> int:
+    """Compute those units that the store does not hold yet; returns how many they were.
+
+    With one worker the work is done in this process; else in fresh ones of one thread each. The results are the same.
+    """
+    workers = as_count(workers, "workers")
+    pending = store.pending(units)
+    watch = Watch(store, units, pending, report)
+    groups = by_program(store.experiment, pending)
+    watch.look()
+    if workers == 1 or len(groups) < 2:
+        for group in groups:
+            for unit in group:
+                compute_one(store, unit)
+                watch.look()
+        return len(pending)
+    context = multiprocessing.get_context("spawn")  # JAX has threads of its own, which a fork would not survive
+    with ProcessPoolExecutor(min(workers, len(groups)), mp_context=context, initializer=single_thread) as pool:
+        try:
+            waiting = {pool.submit(compute_all, store, group) for group in groups}
+            while waiting:
+                done, waiting = wait(waiting, timeout=1.0, return_when=FIRST_EXCEPTION)
+                for job in done:
+                    job.result()
+                watch.look()
+        except BaseException:  # Ctrl-C above all: what has not begun does not begin
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return len(pending)
+
+
+def compute_all(store: Store, units: Iterable[Unit]) -> None:
+    """Compute units one after another, and keep each as soon as it is there."""
+    for unit in units:
+        compute_one(store, unit)
+
+
+def compute_one(store: Store, unit: Unit) -> None:
+    """Run one unit and keep its results."""
+    store.write(unit, best_values(store.experiment, unit))
+
+
+def best_values(experiment: Experiment, unit: Unit) -> np.ndarray:
+    """The best values so far of a unit's runs at the experiment's grid of evaluations, (seeds, grid)."""
+    d, arm = unit.dimension, ARMS[unit.method]
+    runs = run_many(
+        arm.strategy(d),
+        landscapes.family(experiment.functions),
+        np.zeros(d),
+        SIGMA0,
+        seeds=list(unit.seeds),
+        generations=experiment.generations[d],
+        args=(landscapes.draw(experiment.functions, unit.function, d, unit.seeds),),
+        # side by side, all runs would wait for the one whose L-BFGS takes longest
+        batch_size=1 if arm.literal else None,
+    )
+    return runs.best[:, experiment.grid(d) // population(d) - 1]
+
+
+def by_program(experiment: Experiment, units: Iterable[Unit]) -> list[list[Unit]]:
+    """Units that share a compiled program together, the most expensive program first, so that no worker is left with it."""
+    groups: dict[tuple[str, int, str], list[Unit]] = {}
+    for unit in units:
+        groups.setdefault(unit.program, []).append(unit)
+    return sorted(groups.values(), key=lambda group: -sum(map(experiment.cost, group)))
+
+
+def single_thread() -> None:
+    """Bind this process to one thread, before JAX starts: the workers share the cores among themselves."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
+
+
+class Watch:
+    """Sees which units have come, and reports."""
+
+    def __init__(self, store: Store, units: Sequence[Unit], pending: Sequence[Unit], report: Report) -> None:
+        self.store, self.report, self.total = store, report, len(units)
+        self.pending = list(pending)
+        self.cost = {unit: store.experiment.cost(unit) for unit in units}
+        self.before = self._remaining()
+        self.start = time.monotonic()
+
+    def look(self) -> None:
+        """Report how far the work is."""
+        self.pending = [unit for unit in self.pending if not self.store.path(unit).exists() or self.store.read(unit) is None]
+        left, everything = self._remaining(), sum(self.cost.values())
+        finished = self.before - left
+        seconds = None if left and not finished else (time.monotonic() - self.start) * left / max(finished, 1.0)
+        self.report(Progress(self.total - len(self.pending), self.total, 1 - left / everything, seconds))
+
+    def _remaining(self) -> float:
+        return sum(self.cost[unit] for unit in self.pending)

@@ -1,0 +1,94 @@
+"""Intervals, tests and verdicts on made-up data whose answers are known."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from thalweg.experiments.paper import fig4, statistics, table1
+from thalweg.experiments.paper.store import Case
+
+GRID = np.array([20, 40, 80, 90, 100])
+
+
+def columns(final):
+    """Best values over the grid that end in the given ones."""
+    final = np.asarray(final, float)
+    return np.stack([final + extra for extra in (9.0, 3.0, 1.0, 0.0, 0.0)], 1)
+
+
+def test_mean_interval_is_the_bootstrap_of_scipy():
+    values = np.random.default_rng(1).exponential(size=80)
+    reference = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(2))
+    np.testing.assert_allclose(statistics.mean_interval(values), reference.confidence_interval, atol=0.01)
+    low, high = statistics.mean_interval(values, 20)
+    np.testing.assert_allclose(high - low, 2 * 1.96 * values.std() / np.sqrt(20), rtol=0.05)
+
+
+def test_median_ratio_is_scale_free_and_covers():
+    rng = np.random.default_rng(3)
+    landscape = rng.normal(size=100)
+    slow, fast = np.exp(landscape + 0.1 * rng.normal(size=100)), np.exp(landscape + 0.1 * rng.normal(size=100)) / 10
+    ratio, (low, high) = statistics.median_ratio(slow, fast)
+    assert low < ratio < high
+    assert low < 10 < high
+    np.testing.assert_allclose(statistics.median_ratio(1e-12 * slow, 1e-12 * fast)[0], ratio)
+    assert statistics.median_ratio(np.zeros(9), np.zeros(9)) == (1.0, (1.0, 1.0))
+
+
+def test_paired_test_leaves_out_the_same_minimum():
+    rng = np.random.default_rng(4)
+    a, b = rng.random(40), rng.random(40)
+    assert statistics.paired_p(a, b) == pytest.approx(stats.wilcoxon(a, b).pvalue)
+    ties = np.concatenate([a, np.zeros(60)]), np.concatenate([b, np.full(60, 1e-20)])
+    assert statistics.paired_p(*ties, same=1e-6) == pytest.approx(stats.wilcoxon(a, b).pvalue)
+
+
+def test_table1_entry_of_styblinski():
+    latent, own = table1.WRONG * np.array([0, 1, 2, 1] * 5), table1.WRONG * np.array([0, 0, 1, 2] * 5)
+    entry = table1.describe(Case("styblinski", 2, "GNN-CMA-ES"), columns(own), columns(latent), GRID)
+    assert entry.wrong == 0.75
+    assert entry.mean == pytest.approx(0.75 * table1.WRONG)
+    assert entry.interval[0] < entry.mean < entry.interval[1]
+    assert (entry.better, entry.worse, entry.runs) == (10, 5, 20)
+    assert entry.paper == 5.65
+    assert entry.agrees
+    assert entry.settled == 1
+    assert entry.p == pytest.approx(stats.wilcoxon((own - latent)[own != latent]).pvalue)
+
+
+def test_table1_verdict_and_columns_of_the_paper():
+    far = table1.describe(Case("griewank", 2, "xNES"), columns(np.zeros(20)), None, GRID)
+    assert not far.agrees
+    assert (far.p, far.better, far.wrong) == (None, None, None)
+    methods = ("CMA-ES", "GNN-CMA-ES", "GNN-CMA-ES (paper)", "xNES", "GNN-xNES", "GNN-xNES (paper)")
+    entries = [table1.describe(Case("beale", 4, method), columns(np.zeros(3)), None, GRID) for method in methods]
+    assert [entry.paper for entry in entries] == [0.10, 0.06, 0.06, 0.34, 0.09, 0.09]
+
+
+def test_table1_says_which_runs_still_improve():
+    best = columns(np.zeros(4))
+    best[:3, 3] = 1e-3
+    assert table1.describe(Case("beale", 2, "CMA-ES"), best, None, GRID).settled == 0.25
+
+
+def test_table1_pairs_the_first_seeds_where_an_arm_has_fewer():
+    latent = columns(np.arange(10.0))
+    entry = table1.describe(Case("rastrigin", 4, "GNN-xNES (paper)"), columns(np.arange(4.0) + 1), latent, GRID)
+    assert (entry.better, entry.worse, entry.runs) == (0, 4, 4)
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [(0.1, fig4.AHEAD), (10.0, fig4.BEHIND)])
+def test_fig4_outcome(factor, outcome):
+    latent = np.exp(np.random.default_rng(5).normal(size=60))
+    entry = fig4.describe(Case("rosenbrock", 10, "GNN-CMA-ES"), 10_000, factor * latent, latent)
+    assert entry.outcome == outcome
+    assert entry.lower == pytest.approx(1 / factor)
+    assert entry.p < 1e-6
+    same = fig4.describe(Case("rosenbrock", 10, "GNN-CMA-ES"), 10_000, np.roll(latent, 1), latent)
+    assert same.outcome == fig4.EVEN
+
+
+def test_every_case_has_the_paper_beside_it():
+    assert {(f, d) for f in table1.FULL.functions for d in table1.FULL.generations} == set(table1.PAPER)
+    latents = ("CMA-ES", "xNES")
+    assert {(f, d, n) for f in fig4.FULL.functions for d in fig4.FULL.generations for n in latents} == set(fig4.PAPER)
