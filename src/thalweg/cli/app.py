@@ -7,6 +7,7 @@ import click
 
 import thalweg
 from thalweg.cli.demo import demo
+from thalweg.cli.reproduce import reproduce
 from thalweg.gnnes import GNNES
 from thalweg.latents import LATENTS
 
@@ -46,3 +47,4 @@ def describe(name: str) -> str:
 
 
 app.add_command(demo)
+app.add_command(reproduce)

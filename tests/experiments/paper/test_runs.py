@@ -33,6 +33,7 @@ def test_landscapes_are_those_of_the_objectives(function):
     assert landscapes.family(functions) is landscapes.family(functions)
 
 
+@pytest.mark.slow
 def test_fig4_small(tmp_path):
     arms = ("CMA-ES", "GNN-CMA-ES")
     store = open_store(tmp_path, replace(fig4.FULL, generations={2: 30}, arms=arms, block=2))
@@ -51,6 +52,7 @@ def test_fig4_small(tmp_path):
         assert np.all(np.diff(curves.best) <= 0)
 
 
+@pytest.mark.slow
 def test_table1_small_and_the_same_from_several_processes(tmp_path):
     experiment = replace(table1.FULL, generations={2: 40}, arms=("CMA-ES", "xNES"), block=2)
     here, there = open_store(tmp_path / "here", experiment), open_store(tmp_path / "there", experiment)

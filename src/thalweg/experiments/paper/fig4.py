@@ -19,7 +19,7 @@ FULL = Experiment(
     literal_seeds={10: 20},
 )
 QUICK = replace(FULL, generations={2: 60})
-SEEDS, QUICK_SEEDS = 100, 10
+SEEDS, QUICK_SEEDS = 100, 5
 PAPER_SEEDS = 10
 
 AHEAD, EVEN, BEHIND = "ahead of its latent", "no clear difference", "behind its latent"
@@ -47,7 +47,7 @@ class Entry:
     evaluations: int
     runs: int
     median: float
-    """Of best f."""
+    """Of best f, on the logarithmic scale."""
     lower: float | None
     """How many times lower the median is than its latent's from the same seeds; None for the latent itself."""
     interval: Interval | None
@@ -93,7 +93,7 @@ def describe(case: Case, mark: int, best: np.ndarray, latent: np.ndarray | None)
         pairs = min(len(best), len(latent))  # the first seeds are the same landscapes
         lower, interval = statistics.median_ratio(latent[:pairs], best[:pairs])
         p = statistics.paired_p(np.log(np.maximum(best[:pairs], 1e-300)), np.log(np.maximum(latent[:pairs], 1e-300)))
-    return Entry(*case, mark, len(best), float(np.median(best)), lower, interval, p)
+    return Entry(*case, mark, len(best), statistics.median(best), lower, interval, p)
 
 
 HEAD = (

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import stats
 
 RESAMPLES = 4000
 LEVEL = (2.5, 97.5)
@@ -12,33 +11,49 @@ LEVEL = (2.5, 97.5)
 Interval = tuple[float, float]
 
 
-def mean_interval(values: np.ndarray, size: int | None = None) -> Interval:
-    """The 95% bootstrap interval of a mean; with `size`, where the mean of that many runs would fall.
+def mean_interval(values: np.ndarray) -> Interval:
+    """The 95% bootstrap interval of a mean.
 
     >>> mean_interval(np.ones(20))
     (1.0, 1.0)
     """
-    index = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, size or len(values)))
-    low, high = np.percentile(values[index].mean(1), LEVEL)
+    return _interval(_means(values, len(values), np.random.default_rng(0)))
+
+
+def next_mean_interval(values: np.ndarray, size: int) -> Interval:
+    """Where the mean of `size` other runs of the same kind falls with 95%: their chance, and that of the values themselves."""
+    rng = np.random.default_rng(0)
+    return _interval(_means(values, size, rng) + _means(values, len(values), rng) - values.mean())
+
+
+def _means(values: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    return values[rng.integers(len(values), size=(RESAMPLES, size))].mean(1)
+
+
+def _interval(samples: np.ndarray) -> Interval:
+    low, high = np.percentile(samples, LEVEL)
     return float(low), float(high)
 
 
-def median_ratio(above: np.ndarray, below: np.ndarray) -> tuple[float, Interval]:
-    """median(above) / median(below) and its 95% bootstrap interval over pairs.
+def median(values: np.ndarray) -> float:
+    """The median on the logarithmic scale: between two runs that differ by decades it lies in the middle of the decades.
 
-    Values at the limits of the floating-point numbers count as that limit, so that the ratio of two solved runs is 1.
+    >>> round(median(np.array([1e-8, 1e-4, 1.0, 1e-6])), 7)
+    1e-05
     """
-    least = np.finfo(float).tiny
-    above, below = np.maximum(above, least), np.maximum(below, least)
+    return float(np.exp(_log_median(values)))
+
+
+def median_ratio(above: np.ndarray, below: np.ndarray) -> tuple[float, Interval]:
+    """median(above) / median(below) and its 95% bootstrap interval over pairs."""
     index = np.random.default_rng(0).integers(len(above), size=(RESAMPLES, len(above)))
     ratios = np.exp(_log_median(above[index]) - _log_median(below[index]))
-    low, high = np.percentile(ratios, LEVEL)
-    return float(np.exp(_log_median(above) - _log_median(below))), (float(low), float(high))
+    return median(above) / median(below), _interval(ratios)
 
 
 def _log_median(values: np.ndarray) -> np.ndarray:
-    """The median on the logarithmic scale: between two runs that differ by decades it lies in the middle of the decades."""
-    return np.median(np.log(values), axis=-1)
+    least = np.finfo(float).tiny  # the ratio of two solved runs is 1
+    return np.median(np.log(np.maximum(values, least)), axis=-1)
 
 
 def paired_p(a: np.ndarray, b: np.ndarray, same: float = 0.0) -> float:
@@ -54,5 +69,7 @@ def paired_p(a: np.ndarray, b: np.ndarray, same: float = 0.0) -> float:
 
 
 def _wilcoxon(difference: np.ndarray) -> float:
+    from scipy import stats  # takes a second to import, which other commands need not wait for
+
     test: Callable[..., object] = stats.wilcoxon
     return float(getattr(test(difference), "pvalue"))  # noqa: B009 (scipy's result is typed as a plain tuple)

@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
@@ -61,8 +63,9 @@ def execute(store: Store, units: Sequence[Unit], workers: int = 1, report: Repor
                 compute_one(store, unit)
                 watch.look()
         return len(pending)
+    others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")  # JAX has threads of its own, which a fork would not survive
-    with ProcessPoolExecutor(min(workers, len(groups)), mp_context=context, initializer=single_thread) as pool:
+    with ProcessPoolExecutor(min(workers, len(groups)), mp_context=context, initializer=become_worker) as pool:
         try:
             waiting = {pool.submit(compute_all, store, group) for group in groups}
             while waiting:
@@ -70,8 +73,10 @@ def execute(store: Store, units: Sequence[Unit], workers: int = 1, report: Repor
                 for job in done:
                     job.result()
                 watch.look()
-        except BaseException:  # Ctrl-C above all: what has not begun does not begin
+        except BaseException:  # Ctrl-C above all: nothing goes on behind it
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
             raise
     return len(pending)
 
@@ -112,11 +117,20 @@ def by_program(experiment: Experiment, units: Iterable[Unit]) -> list[list[Unit]
     return sorted(groups.values(), key=lambda group: -sum(map(experiment.cost, group)))
 
 
-def single_thread() -> None:
-    """Bind this process to one thread, before JAX starts: the workers share the cores among themselves."""
+def become_worker() -> None:
+    """Prepare a fresh process: one thread, as the workers share the cores among themselves; and no life after the parent's."""
     os.environ["OMP_NUM_THREADS"] = "1"
     flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class Watch:

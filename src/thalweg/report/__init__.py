@@ -1,0 +1,1 @@
+"""What readers of the experiments see: figures and tables as files."""
