@@ -106,13 +106,17 @@ def main() -> None:
         rows = [row for setting in SETTINGS for row in measure(*setting, list(REPORT[: options.seeds]))]
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(json.dumps({"seeds": options.seeds, "rows": rows}, indent=1) + "\n")
-    rows = json.loads(options.out.read_text())["rows"]
+    print(table(json.loads(options.out.read_text())["rows"]))
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Markdown: one line a setting and function."""
     head = ("latent", "peer", "d", "N", "function", "ours / theirs", "p")
     lines = [head, ["---"] * len(head)]
     for row in rows:
         cells = (str(row[key]) for key in ("latent", "peer", "d", "popsize", "function"))
         lines.append((*cells, interval(row["ratio"]), f"{row['p']:.2f}"))
-    print(markdown(lines))
+    return markdown(lines)
 
 
 if __name__ == "__main__":

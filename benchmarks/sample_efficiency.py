@@ -140,7 +140,7 @@ def matrix(rows: list[Row], latent: str) -> str:
     head = ("function", *(f"d = {d}, N = {n}" for d, n in settings))
     lines: list[Any] = [head, ["---"] * len(head)]
     for function in FUNCTIONS:
-        cells = [function]
+        cells = [function.replace("-", " ")]
         for setting in settings:
             key = (latent, *setting, function)
             row = next(row for row in rows if (row["latent"], row["d"], row["popsize"], row["function"]) == key)
