@@ -87,6 +87,12 @@ def test_table1_pairs_the_first_seeds_where_an_arm_has_fewer():
     assert (entry.better, entry.worse, entry.runs) == (0, 4, 4)
 
 
+def test_table1_counts_beales_valley_as_one_minimum():
+    latent, own = columns([0.50, 0.46, 0.0, 0.0]), columns([0.48, 0.47, 0.0, 0.46])
+    entry = table1.describe(Case("beale", 2, "GNN-CMA-ES"), own, latent, GRID)
+    assert (entry.better, entry.worse) == (0, 1)
+
+
 @pytest.mark.parametrize(("factor", "outcome"), [(0.1, fig4.AHEAD), (10.0, fig4.BEHIND)])
 def test_fig4_outcome(factor, outcome):
     latent = np.exp(np.random.default_rng(5).normal(size=60))

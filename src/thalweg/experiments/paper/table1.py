@@ -17,7 +17,7 @@ from thalweg.experiments.paper.experiment import Experiment, Unit
 from thalweg.experiments.paper.statistics import Interval
 from thalweg.experiments.paper.store import Case, Store
 
-FULL = Experiment("table1", ("styblinski", "rastrigin", "griewank", "beale"), {2: 150, 4: 250}, {})
+FULL = Experiment("table1", ("styblinski", "rastrigin", "griewank", "beale"), {2: 150, 4: 250}, {}, literal_seeds={4: 50})
 QUICK = replace(FULL, generations={2: 75})
 SEEDS, QUICK_SEEDS = 100, 5
 PAPER_SEEDS = 20
@@ -27,6 +27,9 @@ SAME = 1e-6
 
 WRONG = 14.136719
 """What a coordinate of Styblinski's function costs that ended in its other minimum."""
+
+BEALE_VALLEY = 0.452
+"""Where the valley of Beale's function leads that never ends; a run that is in it is above."""
 
 PAPER: dict[tuple[str, int], tuple[float, float, float, float]] = {
     ("styblinski", 2): (11.3, 5.65, 9.89, 9.89),
@@ -103,7 +106,7 @@ def describe(case: Case, best: np.ndarray, latent: np.ndarray | None, grid: np.n
     p = better = worse = None
     if latent is not None and not arm.baseline:
         pairs = min(len(final), len(latent))  # the first seeds are the same landscapes
-        own, other = final[:pairs], latent[:pairs, -1]
+        own, other = (minimum(case.function, values[:pairs]) for values in (final, latent[:, -1]))
         p = statistics.paired_p(own, other, SAME)
         better, worse = int(np.sum(own < other - SAME)), int(np.sum(own > other + SAME))
     column = (0 if arm.latent == "CMA-ES" else 2) + (not arm.baseline)
@@ -122,6 +125,15 @@ def describe(case: Case, best: np.ndarray, latent: np.ndarray | None, grid: np.n
         settled=float(np.mean(best[:, late] - final <= SAME)),
         wrong=float(np.rint(final / WRONG).mean()) if case.function == "styblinski" else None,
     )
+
+
+def minimum(function: str, final: np.ndarray) -> np.ndarray:
+    """The minima that runs came to: those in Beale's valley share one, however far each has got.
+
+    >>> minimum("beale", np.array([0.7, 0.46, 0.0])).tolist()
+    [0.452, 0.452, 0.0]
+    """
+    return np.where(final > BEALE_VALLEY, BEALE_VALLEY, final) if function == "beale" else final
 
 
 HEAD = (

@@ -148,7 +148,7 @@ class Watch:
         self.pending = [unit for unit in self.pending if not self.store.path(unit).exists() or self.store.read(unit) is None]
         left, everything = self._remaining(), sum(self.cost.values())
         finished = self.before - left
-        seconds = None if left and not finished else (time.monotonic() - self.start) * left / max(finished, 1.0)
+        seconds = None if left and not finished else (time.monotonic() - self.start) * left / (finished or 1.0)
         self.report(Progress(self.total - len(self.pending), self.total, 1 - left / everything, seconds))
 
     def _remaining(self) -> float:
