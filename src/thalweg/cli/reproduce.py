@@ -10,6 +10,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
 from thalweg import plots
+from thalweg.cli.reproduce_looks import LOOKS, write_look
 from thalweg.experiments.paper import fig4, table1
 from thalweg.experiments.paper.experiment import Unit
 from thalweg.experiments.paper.store import Store, open_store, write_text
@@ -21,7 +22,7 @@ EXPERIMENTS = {"fig4": fig4, "table1": table1}
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("experiment", type=click.Choice(list(EXPERIMENTS)))
+@click.argument("experiment", type=click.Choice([*LOOKS, *EXPERIMENTS]))
 @click.option("--seeds", type=click.IntRange(min=1), help="Runs of each algorithm.  [default: 100; 5 with --quick]")
 @click.option("--workers", type=click.IntRange(min=1), default=max(1, os.cpu_count() or 1), help="Processes at work.")
 @click.option("--out", type=click.Path(path_type=Path), help="The results folder.  [default: out/paper; out/paper-quick]")
@@ -29,15 +30,23 @@ EXPERIMENTS = {"fig4": fig4, "table1": table1}
 def reproduce(experiment: str, seeds: int | None, workers: int, out: Path | None, quick: bool) -> None:
     """Run an experiment of the paper again: raw results, figures and a table.
 
+    fig1: xNES in the curved valley of the Rosenbrock function. fig2, fig3: search distributions of GNN-xNES and xNES on the
+    Rosenbrock and Rastrigin functions, with an animation. These three take less than a minute each, and one process.
+
     fig4: best value against evaluations on the Bent Cigar and Rosenbrock functions. table1: f - f_min at convergence on four
     multimodal functions. A run that was stopped goes on where it was, and what is there already is not computed again.
     """
     plots.require()
+    console = Console()
+    folder = out or Path("out/paper-quick" if quick else "out/paper")
+    if experiment in LOOKS:
+        for path in write_look(experiment, folder, seeds, quick=quick):
+            console.print(str(path), highlight=False, soft_wrap=True)
+        return
     module = EXPERIMENTS[experiment]
-    store = open_store(out or Path("out/paper-quick" if quick else "out/paper"), module.QUICK if quick else module.FULL)
+    store = open_store(folder, module.QUICK if quick else module.FULL)
     units = with_progress(store, seeds or (module.QUICK_SEEDS if quick else module.SEEDS), workers)
     files = write_fig4(store, units) if module is fig4 else write_table1(store, units)
-    console = Console()
     for path in (store.folder / f"{experiment}.csv", *files):
         console.print(str(path), highlight=False, soft_wrap=True)
 
