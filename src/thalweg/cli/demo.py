@@ -1,4 +1,4 @@
-"""`thalweg demo`: a comparison to look at, in less than a minute."""
+"""`thalweg demo`: a comparison to look at, in about a minute."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from thalweg import plots
+from thalweg.cli.bars import progress_bars
 from thalweg.experiments.demo import AFFINE, ARMS, BENT, ROSENBROCK, SEARCH, STRAIGHT, Setting, Snapshot, demonstrate
 from thalweg.runner import Trajectories
 
@@ -61,14 +61,7 @@ def demo(out: Path, seeds: int, dimension: int, max_evals: int, snapshots: int) 
 
 def with_progress(setting: Setting) -> tuple[dict[str, Trajectories], Snapshot]:
     """Run it with one line of progress for each part, on a terminal only."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description:<20}"),
-        BarColumn(complete_style="cyan", finished_style="green"),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with progress_bars() as progress:
         work = {arm.name: setting.seeds * setting.generations for arm in ARMS}
         work[SEARCH] = setting.snapshots * setting.generations_2d
         tasks = {name: progress.add_task(name, start=False, total=total, note="waiting") for name, total in work.items()}

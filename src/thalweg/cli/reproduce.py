@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
 
 from thalweg import plots
+from thalweg.cli.bars import progress_bars
 from thalweg.cli.reproduce_looks import LOOKS, write_look
 from thalweg.experiments.paper import fig4, table1
 from thalweg.experiments.paper.experiment import Unit
@@ -53,14 +52,7 @@ def reproduce(experiment: str, seeds: int | None, workers: int, out: Path | None
 
 def with_progress(store: Store, seeds: int, workers: int) -> list[Unit]:
     """Compute what is missing with a bar and the time left, on a terminal only."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(complete_style="cyan", finished_style="green"),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-    )
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    with progress_bars() as bars:
         task = bars.add_task(store.experiment.name, total=1.0, note="compiling")
 
         def report(progress: Progress) -> None:
