@@ -31,8 +31,16 @@ def nes_utilities(n: int) -> np.ndarray:
 
 
 def standardise(f: Array) -> Array:
-    """(f - mean) / (std + 1e-5): the fitness shaping of the authors' code. Failures take the worst finite value."""
+    """(f - mean) / (std + 1e-5): the fitness shaping of the authors' code.
+
+    Failures take the worst finite value, and -inf, which ranks first, the best.
+
+    >>> standardise(jnp.asarray([1.0, jnp.nan, 3.0, -jnp.inf])).round(2).tolist()
+    [-1.0, 1.0, 1.0, -1.0]
+    """
     finite = jnp.isfinite(f)
     worst = jnp.max(jnp.where(finite, f, -jnp.inf))
-    filled = jnp.where(finite, f, jnp.where(jnp.any(finite), worst, 0.0))
+    best = jnp.min(jnp.where(finite, f, jnp.inf))
+    replacement = jnp.where(jnp.any(finite), jnp.where(f == -jnp.inf, best, worst), 0.0)
+    filled = jnp.where(finite, f, replacement)
     return (filled - filled.mean()) / (filled.std() + 1e-5)

@@ -105,7 +105,8 @@ class Penalised(FlowStep):
         params = unravel(jnp.where(accepted, new, flat))
         terms = evaluate(params)
         penalty = self.adapt(state.penalty, terms.kl)
-        info = {"kl": terms.kl, "penalty": penalty, "ess": terms.ess, "gain": jnp.where(accepted, before - after, 0.0)}
+        gain = jnp.where(accepted, before - after, 0.0)
+        info = {"kl": terms.kl, "penalty": penalty, "effective_samples": terms.ess, "gain": gain}
         return params, PenalisedState(penalty, history), info
 
     def shape(self, f: Array) -> Array:

@@ -36,11 +36,6 @@ class CMAParameters:
     guard: float
     """Keeps the length of a draw with a negative weight away from 0."""
 
-    @property
-    def positive(self) -> np.ndarray:
-        """The weights that move the mean."""
-        return np.maximum(self.weights, 0.0)
-
 
 def cma_parameters(
     d: int, n: int, defaults: Defaults = "pycma", *, active: bool = True, separable: bool = False
