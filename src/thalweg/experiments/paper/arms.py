@@ -21,16 +21,16 @@ class Arm:
     slug: str
     """How file names show it."""
     method: str
-    latent: str
-    """The name of the arm it is measured against: its own latent without a flow."""
+    against: str
+    """The name of the arm it is measured against: for a flow, its own latent without one."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     literal: bool = False
     """Whether it is the paper's algorithm to the letter, whose L-BFGS makes it the expensive one."""
 
     @property
     def baseline(self) -> bool:
-        """Whether it is a latent without a flow."""
-        return self.name == self.latent
+        """Whether others are measured against it."""
+        return self.name == self.against
 
     def strategy(self, d: int) -> Strategy:
         """With the paper's N = 10 d points per generation.
@@ -56,5 +56,10 @@ def _family(latent: str, method: str) -> tuple[Arm, Arm, Arm]:
     )
 
 
-ARMS: dict[str, Arm] = {arm.name: arm for arm in (*_family("CMA-ES", "cma"), *_family("xNES", "xnes"))}
+CMA_FAMILY, XNES_FAMILY = _family("CMA-ES", "cma"), _family("xNES", "xnes")
+
+ARMS: dict[str, Arm] = {arm.name: arm for arm in (*CMA_FAMILY, *XNES_FAMILY)}
 """All arms by the name that readers see."""
+
+FIGURE = tuple(arm.name for arm in (*CMA_FAMILY, *XNES_FAMILY))
+"""Those of figure 4 and table 1."""

@@ -10,7 +10,7 @@ from thalweg.experiments.paper.arms import ARMS
 from thalweg.experiments.paper.course import Course
 from thalweg.experiments.paper.look import Look
 
-FAMILY = tuple(name for name, arm in ARMS.items() if arm.latent == "xNES")
+FAMILY = tuple(name for name, arm in ARMS.items() if arm.against == "xNES")
 
 ROSENBROCK = Look(
     "fig2",
@@ -65,7 +65,7 @@ def summarise(look: Look, courses: Mapping[str, Course]) -> list[Entry]:
 
 def describe(courses: Mapping[str, Course], name: str, iteration: int) -> Entry:
     """One entry."""
-    course, latent = courses[name], courses[ARMS[name].latent]
+    course, latent = courses[name], courses[ARMS[name].against]
     entropy, cells = course.entropy[:, iteration], occupied(course.points[:, iteration])
     higher = p = cells_p = None
     if not ARMS[name].baseline:

@@ -1,17 +1,17 @@
 """Figure 4 of the paper: best value so far against evaluations on two curved valleys."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from thalweg.experiments.paper import statistics
 from thalweg.experiments.paper.arms import ARMS
-from thalweg.experiments.paper.experiment import Experiment, Unit
+from thalweg.experiments.paper.experiment import Case
+from thalweg.experiments.paper.race import Race
 from thalweg.experiments.paper.statistics import Interval
-from thalweg.experiments.paper.store import Case, Store
 
-FULL = Experiment(
+FULL = Race(
     "fig4",
     ("bent-cigar", "rosenbrock"),
     {2: 120, 10: 200},
@@ -66,12 +66,11 @@ class Entry:
     @property
     def paper(self) -> tuple[str, str]:
         """The paper's outcome and words."""
-        return PAPER[self.function, self.dimension, ARMS[self.method].latent]
+        return PAPER[self.function, self.dimension, ARMS[self.method].against]
 
 
-def summarise(store: Store, units: Sequence[Unit]) -> list[Entry]:
-    """Every arm at every mark, from a store that holds the units."""
-    cases, experiment = store.collect(units), store.experiment
+def summarise(experiment: Race, cases: Mapping[Case, np.ndarray]) -> list[Entry]:
+    """Every arm at every mark."""
     entries: list[Entry] = []
     for function in experiment.functions:
         for d in experiment.generations:
@@ -81,7 +80,7 @@ def summarise(store: Store, units: Sequence[Unit]) -> list[Entry]:
                 at = int(np.searchsorted(grid, mark, side="right")) - 1
                 for method in experiment.arms:
                     case = Case(function, d, method)
-                    latent = cases.get(case._replace(method=ARMS[method].latent))
+                    latent = cases.get(case._replace(method=ARMS[method].against))
                     entries.append(describe(case, mark, cases[case][:, at], None if latent is None else latent[:, at]))
     return entries
 
@@ -121,23 +120,3 @@ def table(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
         )
         for entry in entries
     ]
-
-
-@dataclass(frozen=True)
-class Curves:
-    """The runs of one arm, as `thalweg.plots.convergence` draws them."""
-
-    evaluations: np.ndarray
-    """The grid, (points,)."""
-    best: np.ndarray
-    """Best value so far, (seeds, points)."""
-
-
-def panels(store: Store, units: Sequence[Unit]) -> dict[tuple[str, int], dict[str, Curves]]:
-    """The four panels of the figure, by function and dimension: curves by algorithm."""
-    cases, experiment = store.collect(units), store.experiment
-    return {
-        (function, d): {method: Curves(experiment.grid(d), cases[Case(function, d, method)]) for method in experiment.arms}
-        for function in experiment.functions
-        for d in experiment.generations
-    }

@@ -1,100 +1,68 @@
-"""A results folder: a manifest, one file of tidy rows for each unit of work, and one for each whole run set.
+"""A results folder: a manifest, one file for each unit of work, and one of tidy rows for each whole run set.
 
 A unit's file appears at once and whole, or not at all, so a run that was killed goes on where it stopped.
 """
 
-import csv
-import io
 import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, Generic
 
 import thalweg
-from thalweg.experiments.paper.experiment import FIRST_SEED, Experiment, Unit
+from thalweg.experiments.paper.experiment import Case, Experiment, Result, Unit
 
 FORMAT = "thalweg paper results, 1"
 
 
-class Case(NamedTuple):
-    """One arm on one function in one dimension."""
-
-    function: str
-    dimension: int
-    method: str
-
-
-class Row(NamedTuple):
-    """One run at one number of evaluations."""
-
-    function: str
-    dimension: int
-    method: str
-    seed: int
-    evaluations: int
-    best_f: float
-
-
 @dataclass(frozen=True)
-class Store:
+class Store(Generic[Result]):
     """The results of one experiment in a folder that several may share; made by `open_store`."""
 
     folder: Path
-    experiment: Experiment
+    experiment: Experiment[Result]
 
     def path(self, unit: Unit) -> Path:
         """Where the results of a unit are, or will be."""
-        return self.folder / "parts" / unit.experiment / unit.filename
+        return self.folder / "parts" / unit.experiment / f"{unit.stem}{self.experiment.suffix}"
 
-    def write(self, unit: Unit, best: np.ndarray) -> None:
-        """Keep the best values of a unit, (seeds, grid)."""
-        grid = self.experiment.grid(unit.dimension)
-        if best.shape != (len(unit.seeds), len(grid)):
-            raise ValueError(f"best must have shape {(len(unit.seeds), len(grid))}, seeds and grid, got {best.shape}")
-        write_text(self.path(unit), as_csv(_rows(unit, grid, best)))
+    def write(self, unit: Unit, result: Result) -> None:
+        """Keep what a unit yielded."""
+        write_bytes(self.path(unit), self.experiment.encode(unit, result))
 
-    def read(self, unit: Unit) -> np.ndarray | None:
-        """The best values of a unit, (seeds, grid); None if they are missing or not whole, and so must be computed."""
-        grid = self.experiment.grid(unit.dimension)
+    def read(self, unit: Unit) -> Result | None:
+        """What a unit yielded; None if it is missing or not whole, and so must be computed."""
         try:
-            text = self.path(unit).read_text(encoding="utf-8")
-            values = [float(line["best_f"]) for line in csv.DictReader(io.StringIO(text))]
-            best = np.array(values).reshape(len(unit.seeds), len(grid))
+            content = self.path(unit).read_bytes()
+            result = self.experiment.decode(unit, content)
         except (FileNotFoundError, KeyError, TypeError, ValueError):
             return None
-        return best if as_csv(_rows(unit, grid, best)) == text else None
+        return result if self.experiment.encode(unit, result) == content else None
 
     def pending(self, units: Iterable[Unit]) -> list[Unit]:
         """Those units that are still to be computed."""
         return [unit for unit in units if self.read(unit) is None]
 
-    def collect(self, units: Iterable[Unit]) -> dict[Case, np.ndarray]:
-        """The best values (seeds, grid) of each arm on each function in each dimension, seeds ascending."""
-        parts: dict[Case, list[np.ndarray]] = {}
+    def collect(self, units: Iterable[Unit]) -> dict[Case, Result]:
+        """The results of each arm on each function in each dimension, seeds ascending."""
+        parts: dict[Case, list[Result]] = {}
         for unit in sorted(units):
-            best = self.read(unit)
-            if best is None:
+            result = self.read(unit)
+            if result is None:
                 raise ValueError(f"{self.path(unit)} is missing or broken; the same command again computes it, and only it")
-            parts.setdefault(Case(unit.function, unit.dimension, unit.method), []).append(best)
-        return {case: np.concatenate(blocks) for case, blocks in parts.items()}
+            parts.setdefault(unit.case, []).append(result)
+        return {case: self.experiment.join(blocks) for case, blocks in parts.items()}
 
     def merge(self, units: Iterable[Unit]) -> Path:
         """Write one tidy file of all the units, sorted, and return its path."""
-        rows: list[Row] = []
-        for case, best in self.collect(units).items():
-            whole = Unit(self.experiment.name, *case, FIRST_SEED, FIRST_SEED + len(best))
-            rows += _rows(whole, self.experiment.grid(case.dimension), best)
         path = self.folder / f"{self.experiment.name}.csv"
-        write_text(path, as_csv(rows))
+        write_text(path, self.experiment.tidy(self.collect(units)))
         return path
 
 
-def open_store(folder: Path, experiment: Experiment) -> Store:
+def open_store(folder: Path, experiment: Experiment[Result]) -> Store[Result]:
     """The store of an experiment in a folder, which is made if need be; refuses a folder that holds something else."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder; choose another name for the results")
@@ -138,33 +106,20 @@ def versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in ("jax", "jaxlib", "numpy")} | {"thalweg": thalweg.__version__}
 
 
-def as_csv(rows: Iterable[Row]) -> str:
-    """Tidy rows as text, numbers to the last digit."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(Row._fields)
-    writer.writerows((*row[:-1], repr(row.best_f)) for row in rows)
-    return out.getvalue()
-
-
 def write_text(path: Path, text: str) -> None:
+    """Write a file as a whole."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a file as a whole: whoever looks, and whatever happens, sees the old one or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with draft.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _rows(unit: Unit, grid: np.ndarray, best: np.ndarray) -> list[Row]:
-    """Run by run, evaluations ascending."""
-    return [
-        Row(unit.function, unit.dimension, unit.method, seed, evaluations, value)
-        for seed, values in zip(unit.seeds, best.tolist(), strict=True)
-        for evaluations, value in zip(grid.tolist(), values, strict=True)
-    ]

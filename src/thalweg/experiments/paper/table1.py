@@ -6,18 +6,18 @@ used, has no stop test.) On Beale's function 15 to 20 runs in 100 take the valle
 as long as they run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from thalweg.experiments.paper import statistics
 from thalweg.experiments.paper.arms import ARMS
-from thalweg.experiments.paper.experiment import Experiment, Unit
+from thalweg.experiments.paper.experiment import Case
+from thalweg.experiments.paper.race import Race
 from thalweg.experiments.paper.statistics import Interval
-from thalweg.experiments.paper.store import Case, Store
 
-FULL = Experiment("table1", ("styblinski", "rastrigin", "griewank", "beale"), {2: 150, 4: 250}, {}, literal_seeds={4: 50})
+FULL = Race("table1", ("styblinski", "rastrigin", "griewank", "beale"), {2: 150, 4: 250}, literal_seeds={4: 50})
 QUICK = replace(FULL, generations={2: 75})
 SEEDS, QUICK_SEEDS = 100, 5
 PAPER_SEEDS = 20
@@ -81,19 +81,16 @@ class Entry:
         return "agrees" if low - digit <= self.paper <= high + digit else "differs"
 
 
-def summarise(store: Store, units: Sequence[Unit]) -> list[Entry]:
-    """The table from a store that holds the units."""
-    cases = store.collect(units)
+def summarise(experiment: Race, cases: Mapping[Case, np.ndarray]) -> list[Entry]:
+    """The table."""
     order = [
         Case(function, d, method)
-        for function in store.experiment.functions
-        for d in store.experiment.generations
-        for method in store.experiment.arms
+        for function in experiment.functions
+        for d in experiment.generations
+        for method in experiment.arms
     ]
     return [
-        describe(
-            case, cases[case], cases.get(case._replace(method=ARMS[case.method].latent)), store.experiment.grid(case.dimension)
-        )
+        describe(case, cases[case], cases.get(case._replace(method=ARMS[case.method].against)), experiment.grid(case.dimension))
         for case in order
         if case in cases
     ]
@@ -109,7 +106,7 @@ def describe(case: Case, best: np.ndarray, latent: np.ndarray | None, grid: np.n
         own, other = (minimum(case.function, values[:pairs]) for values in (final, latent[:, -1]))
         p = statistics.paired_p(own, other, SAME)
         better, worse = int(np.sum(own < other - SAME)), int(np.sum(own > other + SAME))
-    column = (0 if arm.latent == "CMA-ES" else 2) + (not arm.baseline)
+    column = (0 if arm.against == "CMA-ES" else 2) + (not arm.baseline)
     return Entry(
         case.function,
         case.dimension,

@@ -7,15 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from thalweg.experiments.paper import landscapes
-from thalweg.experiments.paper.arms import ARMS, SIGMA0, population
 from thalweg.experiments.paper.experiment import Experiment, Unit
 from thalweg.experiments.paper.store import Store
-from thalweg.runner import run_many
 from thalweg.validation import as_count
 
 
@@ -39,7 +34,7 @@ def silent(progress: Progress) -> None:
     """Report nothing."""
 
 
-def compute(store: Store, seeds: int, workers: int = 1, report: Report = silent) -> list[Unit]:
+def compute(store: Store[Any], seeds: int, workers: int = 1, report: Report = silent) -> list[Unit]:
     """Run what is missing of the store's experiment, write its tidy file, and return the units."""
     units = store.experiment.units(seeds)
     execute(store, units, workers, report)
@@ -47,7 +42,7 @@ def compute(store: Store, seeds: int, workers: int = 1, report: Report = silent)
     return units
 
 
-def execute(store: Store, units: Sequence[Unit], workers: int = 1, report: Report = silent) -> int:
+def execute(store: Store[Any], units: Sequence[Unit], workers: int = 1, report: Report = silent) -> int:
     """Compute those units that the store does not hold yet; returns how many they were.
 
     With one worker the work is done in this process; else in fresh ones of one thread each. The results are the same.
@@ -81,35 +76,18 @@ def execute(store: Store, units: Sequence[Unit], workers: int = 1, report: Repor
     return len(pending)
 
 
-def compute_all(store: Store, units: Iterable[Unit]) -> None:
+def compute_all(store: Store[Any], units: Iterable[Unit]) -> None:
     """Compute units one after another, and keep each as soon as it is there."""
     for unit in units:
         compute_one(store, unit)
 
 
-def compute_one(store: Store, unit: Unit) -> None:
+def compute_one(store: Store[Any], unit: Unit) -> None:
     """Run one unit and keep its results."""
-    store.write(unit, best_values(store.experiment, unit))
+    store.write(unit, store.experiment.run(unit))
 
 
-def best_values(experiment: Experiment, unit: Unit) -> np.ndarray:
-    """The best values so far of a unit's runs at the experiment's grid of evaluations, (seeds, grid)."""
-    d, arm = unit.dimension, ARMS[unit.method]
-    runs = run_many(
-        arm.strategy(d),
-        landscapes.family(experiment.functions),
-        np.zeros(d),
-        SIGMA0,
-        seeds=list(unit.seeds),
-        generations=experiment.generations[d],
-        args=(landscapes.draw(experiment.functions, unit.function, d, unit.seeds),),
-        # side by side, all runs would wait for the one whose L-BFGS takes longest
-        batch_size=1 if arm.literal else None,
-    )
-    return runs.best[:, experiment.grid(d) // population(d) - 1]
-
-
-def by_program(experiment: Experiment, units: Iterable[Unit]) -> list[list[Unit]]:
+def by_program(experiment: Experiment[Any], units: Iterable[Unit]) -> list[list[Unit]]:
     """Units that share a compiled program together, the most expensive program first, so that no worker is left with it."""
     groups: dict[tuple[str, int, str], list[Unit]] = {}
     for unit in units:
@@ -136,7 +114,7 @@ def _end_with_parent() -> None:
 class Watch:
     """Sees which units have come, and reports."""
 
-    def __init__(self, store: Store, units: Sequence[Unit], pending: Sequence[Unit], report: Report) -> None:
+    def __init__(self, store: Store[Any], units: Sequence[Unit], pending: Sequence[Unit], report: Report) -> None:
         self.store, self.report, self.total = store, report, len(units)
         self.pending = list(pending)
         self.cost = {unit: store.experiment.cost(unit) for unit in units}
