@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from thalweg.experiments.paper import fig4, statistics, table1
-from thalweg.experiments.paper.store import Case
+from thalweg.experiments.paper.arms import ARMS
+from thalweg.experiments.paper.experiment import Case
 
 GRID = np.array([20, 40, 80, 90, 100])
 
@@ -68,7 +69,7 @@ def test_table1_verdict_and_columns_of_the_paper():
     far = table1.describe(Case("griewank", 2, "xNES"), columns(np.zeros(20)), None, GRID)
     assert far.verdict == "differs"
     few = table1.describe(Case("griewank", 2, "xNES"), columns(np.zeros(19)), None, GRID)
-    assert few.verdict == "too few runs"
+    assert few.verdict == "not clear"
     assert (far.p, far.better, far.wrong) == (None, None, None)
     methods = ("CMA-ES", "GNN-CMA-ES", "GNN-CMA-ES (paper)", "xNES", "GNN-xNES", "GNN-xNES (paper)")
     entries = [table1.describe(Case("beale", 4, method), columns(np.zeros(3)), None, GRID) for method in methods]
@@ -108,3 +109,36 @@ def test_every_case_has_the_paper_beside_it():
     assert {(f, d) for f in table1.FULL.functions for d in table1.FULL.generations} == set(table1.PAPER)
     latents = ("CMA-ES", "xNES")
     assert {(f, d, n) for f in fig4.FULL.functions for d in fig4.FULL.generations for n in latents} == set(fig4.PAPER)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(0.1, "agrees"), (1.0, "differs"), (10.0, "differs")])
+def test_fig4_verdict_of_a_valley_where_the_paper_is_ahead(factor, verdict):
+    latent = np.exp(np.random.default_rng(5).normal(size=60))
+    case = Case("rosenbrock", 10, "GNN-CMA-ES (paper)")
+    entries = [fig4.describe(case, mark, factor * latent, latent) for mark in (5000, 10_000)]
+    (found,) = fig4.verdicts(entries)
+    assert found.verdict == verdict
+    assert found.ours.endswith("at 10,000")
+    few = [fig4.describe(case, 5000, factor * latent[:9], latent[:9])]
+    assert fig4.verdicts(few)[0].verdict == "not clear"
+
+
+def test_table1_verdicts_name_the_algorithms_that_differ():
+    paper = dict(zip(("CMA-ES", "GNN-CMA-ES", "xNES", "GNN-xNES"), table1.PAPER["beale", 2], strict=True))
+    paper["xNES"] = 0.4
+    rng = np.random.default_rng(7)
+    cases = {
+        Case("beale", 2, method): columns(value + 0.02 * rng.normal(size=40))
+        for method, value in (*paper.items(), ("GNN-CMA-ES (paper)", 0.05), ("GNN-xNES (paper)", 0.09))
+    }
+    entries = [
+        table1.describe(case, best, cases.get(case._replace(method=ARMS[case.method].against)), GRID)
+        for case, best in cases.items()
+    ]
+    library, literal, sentence, literal_sentence = table1.verdicts(entries)
+    assert library.verdict == "differs"
+    assert library.why.startswith("xNES")
+    assert "GNN-xNES" not in library.why
+    assert literal.verdict == "agrees"
+    assert sentence.verdict == literal_sentence.verdict == "agrees"
+    assert "clearly better on 1 of 1" in sentence.ours

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from thalweg.experiments.paper import work
-from thalweg.experiments.paper.experiment import FIRST_SEED, Experiment
+from thalweg.experiments.paper.experiment import FIRST_SEED
+from thalweg.experiments.paper.race import Race
 from thalweg.experiments.paper.store import open_store
 
-SMALL = Experiment("small", ("sphere", "rosenbrock"), {2: 30, 3: 20}, {2: (100,)}, arms=("CMA-ES", "GNN-CMA-ES"), block=2)
+SMALL = Race("small", ("sphere", "rosenbrock"), {2: 30, 3: 20}, arms=("CMA-ES", "GNN-CMA-ES"), marks={2: (100,)}, block=2)
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def computed(monkeypatch):
         rng = np.random.default_rng([unit.first, unit.dimension, len(unit.method), len(unit.function)])
         return np.sort(rng.random((len(unit.seeds), len(experiment.grid(unit.dimension)))))[:, ::-1]
 
-    monkeypatch.setattr(work, "best_values", made_up)
+    monkeypatch.setattr(Race, "run", made_up)
     return units
 
 
@@ -70,18 +71,18 @@ def test_only_a_harmed_part_is_computed_again(tmp_path, computed, harm):
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path, computed, monkeypatch):
-    store, whole = open_store(tmp_path / "killed", SMALL), work.best_values
+    store, whole = open_store(tmp_path / "killed", SMALL), Race.run
 
     def killed(experiment, unit):
         if len(computed) == 5:
             raise KeyboardInterrupt
         return whole(experiment, unit)
 
-    monkeypatch.setattr(work, "best_values", killed)
+    monkeypatch.setattr(Race, "run", killed)
     with pytest.raises(KeyboardInterrupt):
         work.compute(store, seeds=4)
     assert not (store.folder / "small.csv").exists()
-    monkeypatch.setattr(work, "best_values", whole)
+    monkeypatch.setattr(Race, "run", whole)
     units = work.compute(open_store(tmp_path / "killed", SMALL), seeds=4)
     assert len(computed) == len(set(computed)) == len(units)
     work.compute(open_store(tmp_path / "straight", SMALL), seeds=4)
@@ -129,10 +130,10 @@ def test_a_broken_manifest_is_named(tmp_path, text):
 
 def test_other_settings_and_other_versions_do_not_mix(tmp_path):
     open_store(tmp_path, SMALL)
-    other = Experiment("small", SMALL.functions, {2: 31, 3: 20}, SMALL.marks, arms=SMALL.arms, block=2)
+    other = Race("small", SMALL.functions, {2: 31, 3: 20}, marks=SMALL.marks, arms=SMALL.arms, block=2)
     with pytest.raises(ValueError, match=r"other settings \(evaluations, generations\)"):
         open_store(tmp_path, other)
-    open_store(tmp_path, Experiment("beside", ("sphere",), {2: 5}, {}))  # another experiment may share the folder
+    open_store(tmp_path, Race("beside", ("sphere",), {2: 5}))  # another experiment may share the folder
     open_store(tmp_path, SMALL)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     manifest["versions"]["jax"] = "0.0"

@@ -5,7 +5,9 @@ A unit's file appears at once and whole, or not at all, so a run that was killed
 
 import json
 import os
+import platform
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -14,7 +16,8 @@ from typing import Any, Generic
 import thalweg
 from thalweg.experiments.paper.experiment import Case, Experiment, Result, Unit
 
-FORMAT = "thalweg paper results, 1"
+FORMAT = "thalweg paper results, 2"
+MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,11 @@ def open_store(folder: Path, experiment: Experiment[Result]) -> Store[Result]:
     """The store of an experiment in a folder, which is made if need be; refuses a folder that holds something else."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder; choose another name for the results")
-    path = folder / "manifest.json"
+    path = folder / MANIFEST
     if not folder.exists() or not any(file.suffix != ".tmp" for file in folder.iterdir()):
-        manifest: dict[str, Any] = {"format": FORMAT, "versions": versions(), "experiments": {}}
+        manifest: dict[str, Any] = {"format": FORMAT, "versions": versions(), "machine": machine(), "experiments": {}}
     else:
-        manifest = _manifest(path)
+        manifest = read_manifest(folder)
     known, settings = manifest["experiments"].setdefault(experiment.name, experiment.settings()), experiment.settings()
     if known != settings:
         changed = ", ".join(sorted(key for key in {*known, *settings} if known.get(key) != settings.get(key)))
@@ -83,15 +86,15 @@ def open_store(folder: Path, experiment: Experiment[Result]) -> Store[Result]:
     return Store(folder, experiment)
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder that is not empty."""
-    folder = path.parent
+    path = folder / MANIFEST
     if not path.is_file():
         raise ValueError(f"{folder} holds files but no results of the paper's experiments; choose an empty or a new folder")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         strange = manifest["format"] != FORMAT or not all(isinstance(e, dict) for e in manifest["experiments"].values())
-        made_with = manifest["versions"]
+        made_with, _ = manifest["versions"], manifest["machine"]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(f"{path} is broken or foreign; choose another folder, or remove it") from None
     if strange:
@@ -104,6 +107,15 @@ def _manifest(path: Path) -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """What made the results: others may give other digits."""
     return {name: metadata.version(name) for name in ("jax", "jaxlib", "numpy")} | {"thalweg": thalweg.__version__}
+
+
+def machine() -> str:
+    """What the results are first computed on, for people."""
+    model = platform.processor() or platform.machine()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), model)
+    return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
 
 
 def write_text(path: Path, text: str) -> None:
