@@ -10,12 +10,12 @@ from jax.flatten_util import ravel_pytree
 
 from thalweg import ranking
 from thalweg.bent import Bent
-from thalweg.flows import NICE, Affine
+from thalweg.flows import NICE, Affine, RealNVP
 from thalweg.flowsteps.base import Batch
 from thalweg.flowsteps.history import History
-from thalweg.flowsteps.penalised import Penalised, minimise
+from thalweg.flowsteps.penalised import Penalised, log_density
 from thalweg.gnnes import GNNES
-from thalweg.latents.bases import GAUSSIAN
+from thalweg.latents.bases import CAUCHY, GAUSSIAN
 from thalweg.latents.cmaes import CMAES
 from thalweg.latents.frame import Frame
 
@@ -70,6 +70,16 @@ def test_box_ratios_are_one_at_the_old_weights(raw: bool) -> None:
     np.testing.assert_allclose(sampling.kl, 0.0, atol=1e-10)
     ratio = np.exp(bent.log_prob(params, NEW, batch.x) - bent.log_prob(params, OLD, batch.x))
     np.testing.assert_allclose(sampling.surrogate, -np.mean(worth * ratio), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("raw", "diagonal"), [(True, False), (True, True), (False, False)])
+def test_density_at_fixed_points(raw: bool, diagonal: bool) -> None:
+    """It is that of the bent distribution, however it is computed; the flow and the base are those with the most terms."""
+    flow = RealNVP(width=4)
+    bent, params = Bent(flow, CAUCHY, raw), random_params(flow)
+    frame = Frame(NEW.mean, np.diagonal(NEW.scale) if diagonal else NEW.scale)  # type: ignore[arg-type]
+    x = jax.random.normal(jax.random.key(1), (N, D))
+    np.testing.assert_allclose(log_density(bent, frame, x)(params), bent.log_prob(params, frame, x), rtol=1e-12)
 
 
 def test_only_the_sampling_denominator_is_unbiased() -> None:
@@ -194,14 +204,6 @@ def test_on_failure_the_old_weights_are_kept(stepped: dict[str, Any]) -> None:
     assert stepped["moved"][2] == 0.0
     assert stepped["info"]["gain"][2] == 0.0
     assert stepped["info"]["kl"][2] == pytest.approx(0.0, abs=1e-10)
-
-
-def test_minimise() -> None:
-    centre = jnp.asarray([1.0, -2.0, 0.5])
-    weights = jnp.asarray([1.0, 100.0, 10.0])
-    point, before, after = minimise(lambda x: jnp.sum(weights * (x - centre) ** 2) + 3.0, jnp.zeros(3), 50)
-    np.testing.assert_allclose(point, centre, atol=1e-4)
-    np.testing.assert_allclose([before, after], [406.5, 3.0], rtol=1e-6)
 
 
 def test_bad_choices_are_named() -> None:

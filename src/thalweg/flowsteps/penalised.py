@@ -2,26 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Literal, NamedTuple, get_args
 
-import jax
 import jax.numpy as jnp
-import optax
 from jax.flatten_util import ravel_pytree
 
 from thalweg import ranking
 from thalweg.bent import Bent
 from thalweg.flowsteps.base import Batch, FlowStep
 from thalweg.flowsteps.history import History
-from thalweg.latents.frame import Frame
+from thalweg.flowsteps.lbfgs import minimise
+from thalweg.latents.frame import Frame, apply
 from thalweg.types import Array, Info, Key, Params
 
 Denominator = Literal["sampling", "box"]
 Shaping = Literal["standardised", "ranks"]
 Estimator = Literal["plain", "low-variance"]
-
-Carry = tuple[Array, Array, Array, Any, Array]
-"""Point, value, gradient, the memory of L-BFGS, count."""
 
 
 class PenalisedState(NamedTuple):
@@ -98,7 +94,7 @@ class Penalised(FlowStep):
             terms = evaluate(unravel(flat))
             return terms.surrogate + state.penalty * terms.kl
 
-        new, before, after = minimise(objective, flat, self.iterations)
+        new, after, before, _ = minimise(objective, flat, self.iterations)
 
         # on failure the old weights are kept, as in the authors' code
         accepted = jnp.isfinite(after) & jnp.all(jnp.isfinite(new)) & (after < before)
@@ -121,10 +117,11 @@ class Penalised(FlowStep):
         if self.denominator == "box":
             log_q = bent.log_prob(params, frame, x)
         points = jnp.concatenate([x, bent.forward(params, frame, draws)])  # one evaluation of the flow serves both terms
+        log_prob = log_density(bent, frame, points)
         log_old = jnp.concatenate([log_q, bent.log_prob_of_draw(params, frame, draws)])
 
         def evaluate(params: Params) -> Terms:
-            log_ratio = bent.log_prob(params, frame, points) - log_old
+            log_ratio = log_prob(params) - log_old
             ratio = jnp.exp(jnp.minimum(log_ratio, 50.0))  # far beyond any radius: there, finite is all it need be
             w = weight * ratio[: len(x)]
             kl = -log_ratio[len(x) :]
@@ -141,25 +138,15 @@ class Penalised(FlowStep):
         )
 
 
-def minimise(objective: Callable[[Array], Array], start: Array, iterations: int) -> tuple[Array, Array, Array]:
-    """L-BFGS with a zoom line search: where it ended, the value at the start and the value there.
+def log_density(bent: Bent, frame: Frame, x: Array) -> Callable[[Params], Array]:
+    """bent.log_prob at fixed points as a function of eta: what does not depend on it is computed once, not 60 times a step."""
+    flow, log_det = bent.flow, frame.log_det()
+    back = frame.inverse().scale
+    y = x if bent.raw else frame.whiten(x)
 
-    It stops when the gradient has shrunk by 1e-5: relative, since the gradient grows without bound as the latent shrinks.
-    """
-    solver = optax.lbfgs()
-    before, gradient = jax.value_and_grad(objective)(start)
-    enough = 1e-5 * jnp.linalg.norm(gradient)
+    def evaluate(params: Params) -> Array:
+        inner = flow.inverse(params, y)
+        e = apply(back, inner - frame.mean) if bent.raw else inner
+        return bent.base.log_prob(e) - flow.log_det(params, inner) - log_det
 
-    def unfinished(carry: Carry) -> Array:
-        _, value, gradient, _, count = carry
-        return (count < iterations) & jnp.isfinite(value) & (jnp.linalg.norm(gradient) > enough)
-
-    def iterate(carry: Carry) -> Carry:
-        point, value, gradient, memory, count = carry
-        move, memory = solver.update(gradient, memory, point, value=value, grad=gradient, value_fn=objective)
-        # the line search ends with value and gradient at the new point
-        return point + cast("Array", move), optax.tree.get(memory, "value"), optax.tree.get(memory, "grad"), memory, count + 1
-
-    carry = (start, before, gradient, solver.init(start), jnp.asarray(0))
-    point, after, *_ = jax.lax.while_loop(unfinished, iterate, carry)
-    return point, before, after
+    return evaluate
