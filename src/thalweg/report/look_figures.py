@@ -18,6 +18,8 @@ COLOURS = {"xNES": "#0072B2", "GNN-xNES": "#D55E00", "GNN-xNES (paper)": "#009E7
 """Okabe and Ito's, which colour-blind readers can tell apart."""
 LINES = {"xNES": "--", "GNN-xNES": "-", "GNN-xNES (paper)": ":"}
 TITLES = {"GNN-xNES": "GNN-xNES\n(library default)", "GNN-xNES (paper)": "GNN-xNES\n(the paper's, literal)", "xNES": "xNES\n"}
+SPARED = 2
+"""Every so many corners of an isoline are drawn: files half as large look the same."""
 ENTROPY = "entropy (nats)"
 
 
@@ -30,7 +32,7 @@ def isolines_figure(look: Look, course: Course, end: int) -> "Figure":
     for k in range(end + 1):
         late = k / max(end, 1)
         line = course.isolines[0, k, 0]
-        axes.plot(*line.T, color=colour, alpha=0.15 + 0.85 * late, linewidth=1.0 + 0.9 * late)
+        axes.plot(*line[::SPARED].T, color=colour, alpha=0.15 + 0.85 * late, linewidth=1.0 + 0.9 * late)
     axes.plot(*course.mean[0, : end + 1].T, ".", color="black", markersize=3, label="mean")
     axes.plot(*look.x0, "o", color="black", markersize=6, markerfacecolor="white", label="start")
     axes.plot([], [], color=colour, alpha=0.3, label="iteration 0")
@@ -59,26 +61,29 @@ def search_figure(look: Look, courses: Mapping[str, Course]) -> "Figure":
             _distribution(axes, look, name, course, k)
             if i == 0:
                 axes.set_title(TITLES[name], fontsize=10)
-            axes.set_xlabel("$x_1$" if i == rows - 1 else "")
-            axes.set_ylabel(f"iteration {k}\n$x_2$" if j == 0 else "")
+            axes.set_xlabel("$x_1$")
+            axes.set_ylabel(f"iteration {k}\n$x_2$")
+            axes.tick_params(labelbottom=i == rows - 1, labelleft=j == 0)
+            axes.xaxis.label.set_visible(i == rows - 1)
+            axes.yaxis.label.set_visible(j == 0)
             first = first or axes
     _entropy(figure.add_subplot(grid[rows, :width]), look, courses)
     _difference(figure.add_subplot(grid[rows, width:]), look, courses)
     handles, labels = first.get_legend_handles_labels() if first is not None else ([], [])
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8.5)
     figure.suptitle(f"{look.functions[0].title()} function, {look.start}, seed {SHOWN}", fontsize=10.5)
     return figure
 
 
-def animate(look: Look, courses: Mapping[str, Course], path: Path, every: int = 1) -> Path:
+def animate(look: Look, courses: Mapping[str, Course], path: Path) -> Path:
     """The iterations one after another as a GIF; it stays on the last one for a moment."""
     animation: Any = importlib.import_module("matplotlib.animation")
     figure = _figure((6.0, 3.9))
     grid = figure.add_gridspec(2, len(courses), height_ratios=(1.0, 0.55))
     panels = [figure.add_subplot(grid[0, j]) for j in range(len(courses))]
     below = figure.add_subplot(grid[1, :])
-    last = look.generations[2]
-    frames = [*range(0, last, every), *[last] * 4]
+    last = look.drawn
+    frames = [*range(last), *[last] * 4]
     writer = animation.PillowWriter(fps=3)
     with writer.saving(figure, str(path), 100):
         for k in frames:
@@ -87,12 +92,12 @@ def animate(look: Look, courses: Mapping[str, Course], path: Path, every: int = 
                 _distribution(axes, look, name, course, k)
                 axes.set_title(TITLES[name], fontsize=8.5)
                 axes.tick_params(labelsize=7)
-                if j:
-                    axes.set_yticklabels([])
+                axes.tick_params(labelleft=j == 0)
             below.clear()
             _entropy(below, look, courses, mark=k)
             figure.suptitle(f"{look.functions[0].title()} function, iteration {k}", fontsize=9.5)
             writer.grab_frame()
+            figure.set_layout_engine("none")  # the first frame's stays: nothing jumps
     return path
 
 
@@ -101,11 +106,10 @@ def _distribution(axes: "Axes", look: Look, name: str, course: Course, k: int) -
     _landscape(axes, look)
     colour = COLOURS[name]
     for line in course.isolines[0, k]:
-        axes.fill(*line.T, facecolor=colour, alpha=0.17, linewidth=0)
-        axes.plot(*line.T, color=colour, linewidth=0.9)
+        axes.fill(*line[::SPARED].T, facecolor=(colour, 0.17), edgecolor=colour, linewidth=0.9)
     axes.plot(*course.points[0, k].T, ".", color="black", markersize=4, label=f"the {course.points.shape[2]} points drawn")
     masses = ", ".join(f"{mass:.0%}" for mass in sorted(look.masses))
-    axes.plot([], [], color="0.4", linewidth=0.9, label=f"lines around {masses} of the density")
+    axes.plot([], [], color="0.4", linewidth=0.9, label=f"lines around {masses} of the distribution")
 
 
 def _landscape(axes: "Axes", look: Look) -> None:
@@ -113,7 +117,10 @@ def _landscape(axes: "Axes", look: Look) -> None:
     x, y = np.meshgrid(np.linspace(left, right, 140), np.linspace(bottom, top, 140))
     height = np.log(look.objective(np.stack([x, y], -1)) + 1e-3)
     levels = np.quantile(height, np.linspace(0, 1, look.contours + 2)[1:-1])
-    axes.contour(x, y, height, levels=levels, colors="0.75", linewidths=0.5, linestyles="solid")
+    tones = [str(tone) for tone in np.linspace(0.86, 1.0, look.contours + 1)]  # darker is lower
+    # flat and as pixels: as lines, they alone would make an SVG of more than a megabyte
+    axes.contourf(x, y, height, [-np.inf, *levels, np.inf], colors=tones, antialiased=False, zorder=0).set_rasterized(True)
+    axes.plot([], [], "s", color=tones[1], markersize=8, label="darker: lower $f$")
     minimum = look.objective.x_opt(2)
     axes.plot(*minimum, "*", color="black", markersize=9, markerfacecolor="#F0E442", zorder=4, label="minimum")
     axes.set(xlim=(left, right), ylim=(bottom, top))
@@ -123,7 +130,7 @@ def _landscape(axes: "Axes", look: Look) -> None:
 def _entropy(axes: "Axes", look: Look, courses: Mapping[str, Course], mark: int | None = None) -> None:
     """Of the run that is drawn; in an animation, the iteration is marked."""
     for name, course in courses.items():
-        axes.plot(course.entropy[0], color=COLOURS[name], linestyle=LINES[name], linewidth=1.8, label=name)
+        axes.plot(course.entropy[0, : look.drawn + 1], color=COLOURS[name], linestyle=LINES[name], linewidth=1.8, label=name)
         if mark is not None:
             axes.plot(mark, course.entropy[0, mark], "o", color=COLOURS[name], markersize=4, clip_on=False)
     for each in look.iterations if mark is None else (mark,):
@@ -131,24 +138,24 @@ def _entropy(axes: "Axes", look: Look, courses: Mapping[str, Course], mark: int 
     size = None if mark is None else 8
     axes.set_xlabel("iteration", fontsize=size)
     axes.set_ylabel(ENTROPY, fontsize=size)
-    axes.set_xlim(0, look.generations[2])
+    axes.set_xlim(0, look.drawn)
     axes.locator_params(axis="x", integer=True)
     _plain(axes)
     if mark is None:
         axes.set_title("entropy of the run above", fontsize=9.5)
-        axes.legend(frameon=False, fontsize=8.5, loc="lower left")
+        axes.legend(framealpha=0.85, edgecolor="none", fontsize=8.5, loc="lower left")
         return
-    axes.legend(frameon=False, fontsize=7, loc="lower left")
+    axes.legend(framealpha=0.85, edgecolor="none", fontsize=7, loc="lower left")
     axes.tick_params(labelsize=7)
 
 
 def _difference(axes: "Axes", look: Look, courses: Mapping[str, Course]) -> None:
     """Of entropy to the latent's from the same seed: the median over all runs, and a band from quartile to quartile."""
-    latent, k = courses["xNES"], np.arange(look.generations[2] + 1)
+    latent, k = courses["xNES"], np.arange(look.drawn + 1)
     axes.axhline(0, color=COLOURS["xNES"], linestyle=LINES["xNES"], linewidth=1.8)
     for name, course in courses.items():
         if course is not latent:
-            low, middle, high = np.quantile(course.entropy - latent.entropy, [0.25, 0.5, 0.75], axis=0)
+            low, middle, high = np.quantile((course.entropy - latent.entropy)[:, k], [0.25, 0.5, 0.75], axis=0)
             axes.fill_between(k, low, high, color=COLOURS[name], alpha=0.18, linewidth=0)
             axes.plot(k, middle, color=COLOURS[name], linestyle=LINES[name], linewidth=1.8)
     for each in look.iterations:
@@ -161,7 +168,7 @@ def _difference(axes: "Axes", look: Look, courses: Mapping[str, Course]) -> None
 
 def _figure(size: tuple[float, float]) -> "Figure":
     matplotlib: Any = importlib.import_module("matplotlib.figure")
-    return matplotlib.Figure(figsize=size, layout="constrained", dpi=120)
+    return matplotlib.Figure(figsize=size, layout="constrained", dpi=100)
 
 
 def _plain(axes: "Axes") -> None:

@@ -1,5 +1,8 @@
-"""Figures 1 to 3: isolines and entropies are those of the search distributions, and the commands write their files."""
+"""Figures 1 to 3: isolines and entropies are those of the search distributions, nothing is computed twice, and what is said."""
 
+import csv
+import io
+import zipfile
 from dataclasses import replace
 
 import jax.numpy as jnp
@@ -7,21 +10,44 @@ import numpy as np
 import pytest
 
 from thalweg import stepping
-from thalweg.experiments.paper import fig1, fig23
+from thalweg.experiments.paper import fig1, fig23, work
 from thalweg.experiments.paper.arms import ARMS
-from thalweg.experiments.paper.course import enclosing, follow
-from thalweg.experiments.paper.look import HEAD, SHOWN, tidy
+from thalweg.experiments.paper.course import Course, enclosing, follow
+from thalweg.experiments.paper.experiment import Case
+from thalweg.experiments.paper.look import FEW, SHOWN, UNBENT, Look, unbend
+from thalweg.experiments.paper.store import open_store
+from thalweg.experiments.paper.verdict import AGREES, DIFFERS, UNCLEAR
 from thalweg.latents.xnes import XNES
 from thalweg.methods import make_strategy
 from thalweg.objectives import OBJECTIVES
 
 ROSENBROCK = OBJECTIVES["rosenbrock"]
-TINY = replace(fig23.ROSENBROCK, generations={2: 3}, iterations=(1, 3))
+TINY = replace(fig23.ROSENBROCK, generations={2: 3}, iterations=(1, 3), drawn=3, block=2)
+SEEDS = 4
 
 
 @pytest.fixture(scope="module")
-def courses():
-    return TINY.run(3)
+def parts():
+    """What every unit yields."""
+    return {unit: TINY.run(unit) for unit in TINY.units(SEEDS)}
+
+
+@pytest.fixture(scope="module")
+def courses(parts):
+    return {name: TINY.join([part for unit, part in parts.items() if unit.method == name]) for name in TINY.arms}
+
+
+@pytest.fixture
+def computed(parts, monkeypatch):
+    """Units are looked up instead of run; the list says which."""
+    units = []
+
+    def looked_up(look, unit):
+        units.append(unit)
+        return parts[unit]
+
+    monkeypatch.setattr(Look, "run", looked_up)
+    return units
 
 
 @pytest.fixture(scope="module")
@@ -97,52 +123,199 @@ def test_a_flow_that_changes_volumes_is_refused():
         follow(make_strategy("gnn-xnes", flow="realnvp"), ROSENBROCK, (0.0, 0.0), 1.0, seeds=[1], generations=1)
 
 
-def test_tidy_file_and_table(courses):
-    lines = tidy(TINY, courses).splitlines()
-    assert lines[0].split(",") == list(HEAD)
-    assert len(lines) == 1 + 3 * 3 * 4
-    first = dict(zip(HEAD, lines[1].split(","), strict=True))
-    assert (first["method"], first["seed"], first["evaluations"]) == ("xNES", str(SHOWN), "20")
-    assert float(first["best_f"]) == courses["xNES"].values[0, 0].min()
+def test_points_and_isolines_are_kept_of_the_run_shown(parts, courses):
+    course = courses["xNES"]
+    assert course.points.shape == (1, 4, 20, 2)
+    assert course.isolines.shape[:3] == (1, 4, 4)
+    assert course.best.shape == course.entropy.shape == (SEEDS, 4)
+    values = ROSENBROCK(course.points[0]).min(-1)
+    np.testing.assert_allclose(course.best[0], np.minimum.accumulate(values), rtol=1e-12)
+    short = replace(TINY, drawn=1)
+    unit = short.units(SEEDS)[0]
+    assert short.run(unit).points.shape == (1, 2, 20, 2)
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_second_run_computes_nothing_and_changes_no_byte(tmp_path, computed):
+    store = open_store(tmp_path / "a", TINY)
+    units = work.compute(store, SEEDS)
+    assert sorted(computed) == sorted(units)
+    before = contents(tmp_path / "a")
+    work.compute(open_store(tmp_path / "a", TINY), SEEDS)
+    assert len(computed) == len(units)
+    work.compute(open_store(tmp_path / "b", TINY), SEEDS)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b") == before
+    with zipfile.ZipFile(store.path(units[0])) as archive:
+        assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}, "the time would change the bytes"
+
+
+def test_the_same_unit_gives_the_same_bytes(parts):
+    unit = TINY.units(SEEDS)[1]
+    assert TINY.encode(unit, TINY.run(unit)) == TINY.encode(unit, parts[unit])
+
+
+@pytest.mark.parametrize("harm", ["cut", "empty", "another's", "no zip", "pickled", "lacks one", "other shape", "bits"])
+def test_only_a_harmed_part_is_computed_again(tmp_path, computed, parts, harm):
+    store = open_store(tmp_path, TINY)
+    units = work.compute(store, SEEDS)
+    before = contents(tmp_path)
+    victim = units[1]
+    path = store.path(victim)
+    content, arrays = path.read_bytes(), parts[victim]._asdict()
+    for harmed in {
+        "cut": [content[:-1], content[: len(content) // 2]],
+        "empty": [b""],
+        "another's": [store.path(units[3]).read_bytes()],
+        "no zip": [b"\xff" * 100],
+        "pickled": [zipped(arrays | {"best": np.array([{}], object)})],
+        "lacks one": [zipped({name: array for name, array in arrays.items() if name != "best"})],
+        "other shape": [zipped(arrays | {"best": arrays["best"][:, :2]})],
+        "bits": [flipped(content, at) for at in range(0, len(content), len(content) // 400)],
+    }[harm]:
+        path.write_bytes(harmed)
+        assert store.read(victim) is None
+    computed.clear()
+    work.compute(store, SEEDS)
+    assert computed == [victim]
+    assert contents(tmp_path) == before
+
+
+def zipped(arrays):
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+def flipped(content, at):
+    return content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :]
+
+
+def test_tidy_file(tmp_path, computed, courses):
+    store = open_store(tmp_path, TINY)
+    with store.merge(work.compute(store, SEEDS)).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * SEEDS * 4
+    row = next(row for row in rows if (row["method"], row["seed"], row["iteration"]) == ("GNN-xNES", str(SHOWN + 2), "3"))
+    course = courses["GNN-xNES"]
+    assert (row["function"], row["dimension"], row["evaluations"]) == ("rosenbrock", "2", "80")
+    assert (float(row["best_f"]), float(row["entropy"])) == (course.best[2, 3], course.entropy[2, 3])
+    assert [float(row["cells"]), float(row["mean_1"]), float(row["mean_2"])] == [course.cells[2, 3], *course.mean[2, 3]]
+
+
+def test_tables(courses):
     entries = fig23.summarise(TINY, courses)
     assert [entry.iteration for entry in entries] == [1] * 3 + [3] * 3
-    higher = np.mean(courses["GNN-xNES"].entropy[:, 1] > courses["xNES"].entropy[:, 1])
-    assert entries[1].higher == pytest.approx(higher)
+    gap = courses["GNN-xNES"].entropy[:, 3] - courses["xNES"].entropy[:, 3]
+    assert entries[4].higher.value == pytest.approx(gap.mean())
     assert all(len(row) == len(fig23.head(TINY)) for row in fig23.table(TINY, entries))
-    assert fig23.caption(TINY, entries).count("against xNES") == 4
     look = fig23.RASTRIGIN
-    assert len(fig23.table(look, entries)[0]) == len(fig23.head(look)) == len(fig23.head(TINY)) + 1
+    assert len(fig23.table(look, entries)[0]) == len(fig23.head(look)) == len(fig23.head(TINY)) + 2
 
 
-def test_figure_1_ends_in_the_straight_part():
-    course = fig1.FULL.run(1)["xNES"]
-    end = fig1.arrival(course)
-    assert course.mean[0, end, 0] >= fig1.STRAIGHT > course.mean[0, :end, 0].max()
-    assert f"after {end} iterations" in fig1.caption(course)
+def made_up(best, entropy):
+    best, entropy = np.tile(best, (FEW, 1)), np.tile(entropy, (FEW, 1)) + np.arange(FEW)[:, None]
+    return Course(None, None, None, entropy, best, np.ones_like(best))
+
+
+def test_entropy_is_compared_at_the_same_best_value():
+    """The flow is one iteration ahead on the same path, so it is smaller at every iteration, and as large at every value."""
+    look = replace(TINY, arms=("xNES", "GNN-xNES"), iterations=(1, 2))
+    latent = made_up([5.0, 0.9, 0.09, 0.009], [3.0, 2.0, 1.0, 0.0])
+    ahead = made_up([0.9, 0.09, 0.009, 0.009], [2.0, 1.0, 0.0, -1.0])
+    courses = {"xNES": latent, "GNN-xNES": ahead}
+    found = {(each.method, each.level): each for each in fig23.crossings(look, courses)}
+    assert [found["GNN-xNES", level].higher.value for level in fig23.LEVELS] == [0, 0, 0]
+    assert [found["GNN-xNES", level].sooner.value for level in fig23.LEVELS] == pytest.approx([2, 3 / 2, 4 / 3])
+    faster, same_iteration, same_value = fig23.verdicts(look, courses)
+    assert (faster.verdict, same_iteration.verdict, same_value.verdict) == (AGREES, DIFFERS, UNCLEAR)
+    assert "-1.00 [-1.00, -1.00] nats at iteration 1" in same_iteration.ours
+    assert same_iteration.why.endswith("at iteration 1 and 2 it is ahead, and smaller for that reason too")
+    higher = ahead._replace(entropy=ahead.entropy + 2.5)
+    assert [line.verdict for line in fig23.verdicts(look, {"xNES": latent, "GNN-xNES": higher})] == [AGREES] * 3
+
+
+def test_runs_that_do_not_get_there_are_not_compared_there():
+    look = replace(TINY, arms=("xNES", "GNN-xNES"), iterations=(1,))
+    latent = made_up([5.0, 0.9, 0.09, 0.009], [3.0, 2.0, 1.0, 0.0])
+    stuck = made_up([0.9, 0.5, 0.5, 0.5], [2.0, 1.0, 0.0, -1.0])
+    last = fig23.crossings(look, {"xNES": latent, "GNN-xNES": stuck})[-1]
+    assert (last.reached, last.higher) == (0, None)
+    faster, _, same_value = fig23.verdicts(look, {"xNES": latent, "GNN-xNES": stuck})
+    assert (faster.verdict, last.sooner.value) == (UNCLEAR, 1.0), "the latent needs all the iterations, too"
+    assert "0 of 20 runs get there" in faster.ours
+    sooner = latent._replace(best=latent.best[:, [1, 2, 3, 3]])
+    faster = fig23.verdicts(look, {"xNES": sooner, "GNN-xNES": stuck})[0]
+    assert (faster.verdict, faster.ours[:4]) == (DIFFERS, "0.75")
+    assert faster.why == "the other 20 end at a median best f of 0.5 with a median entropy of 8.5 nats"
+    assert (same_value.verdict, same_value.why) == (UNCLEAR, "fewer than 20 pairs of runs")
+
+
+def test_verdicts_on_many_minima():
+    look = replace(fig23.RASTRIGIN, arms=("xNES", "GNN-xNES"), iterations=(1, 2))
+    latent = made_up([5.0, 2.0, 0.5], [3.0, 2.0, 1.0])
+    flow = made_up([5.0, 2.0, 1.5], [3.0, 2.0, 1.0])._replace(cells=latent.cells + 1)
+    lines = {line.item: line for line in fig23.verdicts(look, {"xNES": latent, "GNN-xNES": flow})}
+    assert lines["Figure 3, xNES: global minimum"].verdict == AGREES
+    assert lines["Figure 3, GNN-xNES: global minimum"].verdict == DIFFERS
+    assert lines["Figure 3, GNN-xNES: modes"].verdict == DIFFERS
+    assert lines["Figure 3, GNN-xNES: unit cells with points"].verdict == AGREES
+
+
+@pytest.fixture(scope="module")
+def valleys():
+    """Figure 1, the curved valley and the straight one, from 3 seeds each."""
+    look = replace(fig1.FULL, block=3)
+    return {unit.case: look.run(unit) for unit in look.units(3)}
+
+
+def test_figure_1_ends_in_the_straight_part(valleys):
+    for course in valleys.values():
+        for run, end in enumerate(fig1.arrivals(course)):
+            assert course.mean[run, end, 0] >= fig1.STRAIGHT > course.mean[run, :end, 0].max()
+            assert fig1.drops(course)[run] == course.entropy[run, 0] - course.entropy[run, end]
+    course = valleys[Case("rosenbrock", 2, "xNES")]
+    assert f"after {fig1.arrivals(course)[0]} iterations" in fig1.caption(course)
     assert enclosing(fig1.ONE_SIGMA) == pytest.approx(1)
 
 
+def test_the_straight_valley_is_the_curved_one_unbent():
+    for x in [(-1.2, 1.0), (0.3, -2.0), (1.0, 1.0)]:
+        assert float(UNBENT(unbend(x))) == pytest.approx(float(ROSENBROCK(x)))
+    assert UNBENT(UNBENT.x_opt(2)) == 0
+
+
+@pytest.mark.parametrize(("late", "verdict"), [(-1.0, AGREES), (2.0, UNCLEAR), (2.5, DIFFERS)])
+def test_figure_1_can_fail(late, verdict):
+    """A fall of 1 nat is that of the straight valley."""
+    mean = np.tile([[-1.0, 1.0], [0.9, 0.8], [1.0, 1.0]], (FEW, 1, 1))
+    curved, straight = (Course(None, None, mean, np.tile([3.0, each, -9.0], (FEW, 1)), None, None) for each in (late, 2.0))
+    (line,) = fig1.verdicts(curved, straight)
+    assert line.verdict == verdict
+    assert line.ours.startswith(f"falls by {3 - late:.1f} [")
+    few = [Course(None, None, each.mean[:5], each.entropy[:5], None, None) for each in (curved, straight)]
+    assert fig1.verdicts(*few)[0].verdict == UNCLEAR
+
+
 @pytest.mark.parametrize("name", ["fig1", "fig2"])
-def test_commands_write_the_same_files_again(tmp_path, monkeypatch, name):
+def test_the_same_figures_again(tmp_path, courses, valleys, name):
     pytest.importorskip("matplotlib")
     pytest.importorskip("rich")
-    testing = pytest.importorskip("click.testing")
-    from thalweg.cli import reproduce_looks
-    from thalweg.cli.app import app
+    from thalweg.cli.reproduce_looks import look_blocks
+    from thalweg.report.page import as_markdown
 
-    monkeypatch.setitem(reproduce_looks.LOOKS, "fig2", TINY)
-    arguments = ["reproduce", name, "--quick", "--seeds", "3", "--out", str(tmp_path / "out")]
-    contents = []
+    look = TINY if name == "fig2" else fig1.FULL
+    cases = {Case("rosenbrock", 2, method): courses[method] for method in sorted(courses)} if name == "fig2" else valleys
+    results = []
     for _ in range(2):
-        result = testing.CliRunner().invoke(app, arguments)
-        assert result.exit_code == 0, result.output
-        contents.append({path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()})
-    expected = {f"{name}.{kind}" for kind in ("csv", "md", "png", "svg", *["gif"] * (name == "fig2"))}
-    assert set(contents[0]) == expected | {"manifest.json"}
-    assert {line.rpartition("/")[2] for line in result.stdout.split()} == expected
-    assert contents[0] == contents[1]
-    page = contents[0][f"{name}.md"].decode()
-    assert all(f"({each})" in page for each in expected if each.endswith((".png", ".gif")))
+        blocks, verdicts, files = look_blocks(name, look, cases, tmp_path)
+        results.append((as_markdown(blocks), verdicts, {path: path.read_bytes() for path in files}))
+    assert results[0] == results[1]
+    assert {path.name for path in files} == {f"{name}.{kind}" for kind in ("png", "svg", *["gif"] * (name == "fig2"))}
+    assert all(f"({path.name})" in results[0][0] for path in files if path.suffix != ".svg")
+    assert [line.verdict for line in verdicts] == [UNCLEAR] * len(verdicts), "so few runs decide nothing"
     if name == "fig2":
-        with pytest.importorskip("PIL.Image").open(tmp_path / "out" / "fig2.gif") as image:
-            assert (image.width, image.n_frames) == (600, 2)
+        with pytest.importorskip("PIL.Image").open(tmp_path / "fig2.gif") as image:
+            assert (image.width, image.n_frames) == (600, 4)

@@ -25,19 +25,16 @@ class Course(NamedTuple):
 
     points: Any
     """(runs, generations + 1, n, 2)."""
-    values: Any
-    """Of the objective at the points, (runs, generations + 1, n)."""
     isolines: Any
     """Lines of equal density, (runs, generations + 1, radii, corners, 2)."""
     mean: Any
     """Of the latent, (runs, generations + 1, 2)."""
     entropy: Any
     """In nats, (runs, generations + 1)."""
-
-    @property
-    def best(self) -> np.ndarray:
-        """The best value so far, with the points that are drawn from each distribution, (runs, generations + 1)."""
-        return np.minimum.accumulate(np.min(self.values, axis=-1), axis=-1)
+    best: Any
+    """The best value so far, with the points that are drawn from each distribution, (runs, generations + 1)."""
+    cells: Any
+    """In how many unit cells around whole numbers the points lie, (runs, generations + 1)."""
 
 
 def follow(
@@ -62,8 +59,19 @@ def follow(
         raise ValueError(f"strategy must be a latent, or GNN-ES with a volume-preserving flow, got {strategy!r}")
     with jax.enable_x64(True):
         keys, start = stepping.make_keys(seeds), jnp.asarray(x0, float)
-        course = _follow(strategy, objective, keys, start, jnp.float64(sigma0), generations, tuple(radii))
-        return jax.device_get(course)
+        seen = _follow(strategy, objective, keys, start, jnp.float64(sigma0), generations, tuple(radii))
+        points, values, lines, mean, entropy = jax.device_get(seen)
+    return Course(points, lines, mean, entropy, np.minimum.accumulate(values.min(-1), axis=-1), occupied(points))
+
+
+def occupied(points: np.ndarray) -> np.ndarray:
+    """In how many unit cells around whole numbers the points (..., n, 2) lie.
+
+    >>> occupied(np.array([[[0.1, 0.2], [-0.3, 0.4], [0.9, 2.2]]])).tolist()
+    [2.0]
+    """
+    each = [len(np.unique(cells, axis=0)) for cells in np.rint(points).reshape(-1, *points.shape[-2:])]
+    return np.array(each, float).reshape(points.shape[:-2])
 
 
 def enclosing(mass: float) -> float:
@@ -80,17 +88,17 @@ def enclosing(mass: float) -> float:
 @partial(jax.jit, static_argnums=(0, 1, 5, 6))
 def _follow(
     strategy: Strategy, objective: Objective, keys: Key, x0: Array, sigma0: Array, generations: int, radii: tuple[float, ...]
-) -> Course:
+) -> tuple[Array, ...]:
+    """Points, values, isolines, means and entropies, runs and generations first."""
     angle = jnp.linspace(0, 2 * pi, CORNERS)
     circles = jnp.asarray(radii)[:, None, None] * jnp.stack([jnp.cos(angle), jnp.sin(angle)], -1)
 
-    def generation(state: State, _: None) -> tuple[State, Course]:
+    def generation(state: State, _: None) -> tuple[State, tuple[Array, ...]]:
         e, x, asked = strategy.ask(state)
         f = objective(x)
-        seen = Course(x, f, *_look(strategy, state, circles))
-        return strategy.tell(asked, e, x, f)[0], seen
+        return strategy.tell(asked, e, x, f)[0], (x, f, *_look(strategy, state, circles))
 
-    def run(key: Key) -> Course:  # one run after another: L-BFGS takes its own time in each
+    def run(key: Key) -> tuple[Array, ...]:  # one run after another: L-BFGS takes its own time in each
         return jax.lax.scan(generation, strategy.init(key, x0, sigma0), None, generations + 1)[1]
 
     return jax.lax.map(run, keys)
