@@ -81,7 +81,7 @@ class Experiment(ABC, Generic[Result]):
         units: list[Unit] = []
         for d in self.generations:
             for method in self.arms:
-                most = self.literal_seeds.get(d) if ARMS[method].literal else None
+                most = self.literal_seeds.get(d) if ARMS[method].literal else ARMS[method].most_seeds
                 end = stop if most is None else min(stop, FIRST_SEED + most)
                 for function in self.functions:
                     for first in range(FIRST_SEED, end, self.block):
@@ -91,7 +91,7 @@ class Experiment(ABC, Generic[Result]):
     def cost(self, unit: Unit) -> float:
         """About how many seconds of a core the unit takes, to tell the time left; measured, and 1 for its part of compiling."""
         arm, d = ARMS[unit.method], unit.dimension
-        generation = 1e-5 * d if arm.baseline else 2.5e-3 * d**1.5 if arm.literal else 1e-4 * d
+        generation = 1.5e-2 if arm.most_seeds else 1e-5 * d if arm.baseline else 2.5e-3 * d**1.5 if arm.literal else 1e-4 * d
         return 1.0 + generation * self.generations[d] * len(unit.seeds)
 
     @abstractmethod
