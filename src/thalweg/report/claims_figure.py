@@ -18,7 +18,7 @@ MULTIMODAL = ("rastrigin",)
 """Where runs end in one minimum or another, the mean says more than the median, and a logarithm of 0 says nothing."""
 
 
-def claim_figure(claim: Claim, race: Race, cases: Cases) -> "Figure":
+def claims_figure(claim: Claim, race: Race, cases: Cases) -> "Figure":
     """The median over the runs and a band from quartile to quartile; rows as the claim has them, a legend beside each.
 
     Where there are many minima, the mean.

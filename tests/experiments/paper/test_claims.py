@@ -150,7 +150,7 @@ def test_pycma_is_a_latent(method):
 @pytest.mark.slow
 def test_a_claim_from_end_to_end():
     pytest.importorskip("matplotlib")
-    from thalweg.report.claims_figure import claim_figure
+    from thalweg.report.claims_figure import claims_figure
 
     claim = CLAIMS["plain-gradient"]
     race = replace(claim.quick, generations={2: 10}, block=2)
@@ -158,9 +158,9 @@ def test_a_claim_from_end_to_end():
     finding = claim.judge(race, cases)
     assert {verdict.verdict for verdict in finding.verdicts} == {UNCLEAR}
     assert len(finding.rows) == len(cases) == 6
-    figure = claim_figure(claim, race, cases)
+    figure = claims_figure(claim, race, cases)
     assert len(figure.axes) == 4
     labels = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     assert labels == ["xNES (2 runs)", "PGES, rate 0.01 (2 runs)"]
     with pytest.raises(ValueError, match="no two arms"):
-        claim_figure(claim, replace(race, arms=("xNES",)), cases)
+        claims_figure(claim, replace(race, arms=("xNES",)), cases)
