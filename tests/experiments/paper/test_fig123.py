@@ -302,16 +302,16 @@ def test_figure_1_can_fail(late, verdict):
 @pytest.mark.parametrize("name", ["fig1", "fig2"])
 def test_the_same_figures_again(tmp_path, courses, valleys, name):
     pytest.importorskip("matplotlib")
-    pytest.importorskip("rich")
-    from thalweg.cli.reproduce_looks import look_blocks
+    from thalweg.report.look_sections import fig1_section, fig23_section
     from thalweg.report.page import as_markdown
 
     look = TINY if name == "fig2" else fig1.FULL
     cases = {Case("rosenbrock", 2, method): courses[method] for method in sorted(courses)} if name == "fig2" else valleys
     results = []
     for _ in range(2):
-        blocks, verdicts, files = look_blocks(name, look, cases, tmp_path)
-        results.append((as_markdown(blocks), verdicts, {path: path.read_bytes() for path in files}))
+        section = fig1_section(tmp_path, look, cases) if name == "fig1" else fig23_section(tmp_path, look, cases, look, cases)
+        verdicts, files = section.verdicts, section.files
+        results.append((as_markdown(section.blocks), verdicts, {path: path.read_bytes() for path in files}))
     assert results[0] == results[1]
     assert {path.name for path in files} == {f"{name}.{kind}" for kind in ("png", "svg", *["gif"] * (name == "fig2"))}
     assert all(f"({path.name})" in results[0][0] for path in files if path.suffix != ".svg")

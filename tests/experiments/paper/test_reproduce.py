@@ -1,4 +1,6 @@
-"""`thalweg reproduce`: its files, the same every time, and its errors."""
+"""`thalweg reproduce`: its files, the same every time, and its errors. Runs are made up; what they are is tested elsewhere."""
+
+import json
 
 import numpy as np
 import pytest
@@ -11,12 +13,19 @@ from click.testing import CliRunner
 
 from thalweg.cli.app import app
 from thalweg.cli.reproduce import duration
-from thalweg.experiments.paper import work
+from thalweg.cli.reproduce_parts import PARTS, Plan
+from thalweg.experiments.paper.claims import CLAIMS
+from thalweg.experiments.paper.race import Race
 from thalweg.report.table1_figure import table1_figure
 
+BOTH = ("png", "svg")
 FILES = {
-    "fig4": {"fig4.csv", "fig4.md", *(f"fig4-{f}-d2.{kind}" for f in ("bent-cigar", "rosenbrock") for kind in ("png", "svg"))},
-    "table1": {"table1.csv", "table1.md", "table1.png", "table1.svg"},
+    "fig1": {"fig1.csv", "fig1.md", *(f"fig1.{kind}" for kind in BOTH)},
+    "fig2": {"fig2.csv", "fig2-start.csv", "fig2.md", *(f"fig2.{kind}" for kind in (*BOTH, "gif"))},
+    "fig3": {"fig3.csv", "fig3-start.csv", "fig3.md", *(f"fig3.{kind}" for kind in (*BOTH, "gif"))},
+    "fig4": {"fig4.csv", "fig4.md", *(f"fig4{more}.{kind}" for more in ("", "-10-seeds") for kind in BOTH)},
+    "table1": {"table1.csv", "table1.md", *(f"table1.{kind}" for kind in BOTH)},
+    "claims": {"claims.md", "fig2.csv", *(f"claim-{slug}.{kind}" for slug in CLAIMS for kind in ("csv", *BOTH))},
 }
 
 
@@ -30,7 +39,7 @@ def computed(monkeypatch):
         rng = np.random.default_rng([unit.first, unit.dimension, len(unit.method), len(unit.function)])
         return np.cumprod(rng.random((len(unit.seeds), len(experiment.grid(unit.dimension)))), 1)
 
-    monkeypatch.setattr(work, "best_values", made_up)
+    monkeypatch.setattr(Race, "run", made_up)
     return units
 
 
@@ -38,16 +47,16 @@ def call(*arguments):
     return CliRunner().invoke(app, ["reproduce", *map(str, arguments)], prog_name="thalweg")
 
 
-@pytest.mark.parametrize("experiment", ["fig4", "table1"])
-def test_files_and_the_same_bytes_again(tmp_path, computed, experiment):
-    arguments = (experiment, "--quick", "--seeds", 3, "--workers", 1, "--out", tmp_path / "new" / "out")
+@pytest.mark.parametrize("part", ["fig4", "table1"])
+def test_files_and_the_same_bytes_again(tmp_path, computed, part):
+    arguments = (part, "--quick", "--seeds", 3, "--workers", 1, "--out", tmp_path / "new" / "out")
     result = call(*arguments)
     assert result.exit_code == 0, result.output
     folder = tmp_path / "new" / "out"
-    assert {path.name for path in folder.iterdir()} == FILES[experiment] | {"manifest.json", "parts"}
-    assert {line.rpartition("/")[2] for line in result.stdout.split()} == FILES[experiment]
-    page = (folder / f"{experiment}.md").read_text()
-    assert all(f"({name})" in page for name in FILES[experiment] if name.endswith(".png"))
+    assert {path.name for path in folder.iterdir()} == FILES[part] | {"manifest.json", "parts"}
+    assert {line.rpartition("/")[2] for line in result.stdout.split()} == FILES[part]
+    page = (folder / f"{part}.md").read_text()
+    assert all(f"({name})" in page for name in FILES[part] if name.endswith(".png"))
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
     done = len(computed)
     assert call(*arguments).exit_code == 0
@@ -55,10 +64,29 @@ def test_files_and_the_same_bytes_again(tmp_path, computed, experiment):
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
 
 
-def test_both_experiments_share_a_folder(tmp_path):
-    for experiment in FILES:
-        assert call(experiment, "--quick", "--seeds", 2, "--workers", 1, "--out", tmp_path).exit_code == 0
-    assert {path.name for path in tmp_path.iterdir()} == FILES["fig4"] | FILES["table1"] | {"manifest.json", "parts"}
+@pytest.mark.slow
+def test_everything_and_the_report(tmp_path, computed):
+    """All parts in one folder, figures 1 to 3 for real: 2 seeds, up to 60 iterations in dimension 2."""
+    result = call("--quick", "--seeds", 2, "--workers", 1, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    expected = set().union(*FILES.values()) | {"report.md", "report.html"}
+    assert {path.name for path in tmp_path.iterdir()} == expected | {"manifest.json", "parts"}
+    assert set(json.loads((tmp_path / "manifest.json").read_text())["experiments"]) == {
+        plan.name for part in PARTS.values() for plan in part.plans
+    }
+    report, html = (tmp_path / "report.md").read_text(), (tmp_path / "report.html").read_text()
+    assert "`thalweg reproduce --quick --seeds 2`" in report
+    for claim in CLAIMS.values():
+        assert claim.title in report
+    pictures = [name for name in expected if name.endswith((".png", ".gif"))]
+    assert all(f"({name})" in report for name in pictures)
+    assert html.count("<img ") == len(pictures) == html.count(";base64,")
+    assert not any(f'"{name}"' in html for name in expected)
+    done = len(computed)
+    (tmp_path / "report.md").unlink()
+    assert call("--quick", "--seeds", 2, "--workers", 1, "--out", tmp_path).exit_code == 0
+    assert len(computed) == done
+    assert (tmp_path / "report.md").read_text() == report
 
 
 def test_a_foreign_folder_is_one_sentence(tmp_path, computed):
@@ -84,6 +112,11 @@ def test_arguments_that_are_none():
     assert call("fig4", "--seeds", 0).exit_code == 2
     with pytest.raises(ValueError, match="entries"):
         table1_figure([])
+
+
+def test_seeds_of_a_plan():
+    plan = Plan(PARTS["fig4"].plans[0].full, PARTS["fig4"].plans[0].small, most=50)
+    assert (plan.seeds(None, quick=False), plan.seeds(None, quick=True), plan.seeds(7, quick=True)) == (50, 5, 7)
 
 
 def test_duration():

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from thalweg.experiments.paper.arms import ARMS, FIGURE
@@ -67,8 +67,6 @@ class Experiment(ABC, Generic[Result]):
     generations: Mapping[int, int]
     """Of every run, by dimension: the same for all arms, so that all are seen at the same evaluations."""
     arms: tuple[str, ...] = FIGURE
-    literal_seeds: Mapping[int, int] = field(default_factory=dict[int, int])
-    """By dimension, how many seeds at most the paper's literal algorithm runs from, where it is too expensive for all."""
     block: int = 10
     """Seeds a unit: the paper's 10 and 20 seeds are whole blocks of a larger set."""
 
@@ -81,7 +79,7 @@ class Experiment(ABC, Generic[Result]):
         units: list[Unit] = []
         for d in self.generations:
             for method in self.arms:
-                most = self.literal_seeds.get(d) if ARMS[method].literal else ARMS[method].most_seeds
+                most = ARMS[method].most_seeds
                 end = stop if most is None else min(stop, FIRST_SEED + most)
                 for function in self.functions:
                     for first in range(FIRST_SEED, end, self.block):
@@ -91,7 +89,7 @@ class Experiment(ABC, Generic[Result]):
     def cost(self, unit: Unit) -> float:
         """About how many seconds of a core the unit takes, to tell the time left; measured, and 1 for its part of compiling."""
         arm, d = ARMS[unit.method], unit.dimension
-        generation = 1.5e-2 if arm.most_seeds else 1e-5 * d if arm.baseline else 2.5e-3 * d**1.5 if arm.literal else 1e-4 * d
+        generation = 1.5e-2 if arm.most_seeds else 1e-5 * d if arm.baseline else 2.2e-3 * d if arm.literal else 1e-4 * d
         return 1.0 + generation * self.generations[d] * len(unit.seeds)
 
     @abstractmethod

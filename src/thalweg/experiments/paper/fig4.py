@@ -17,7 +17,6 @@ FULL = Race(
     ("bent-cigar", "rosenbrock"),
     {2: 120, 10: 200},
     marks={2: (500, 1000), 10: (5000, 10_000, 16_000)},
-    literal_seeds={10: 20},
 )
 QUICK = replace(FULL, generations={2: 60})
 SEEDS, QUICK_SEEDS = 100, 5

@@ -23,7 +23,6 @@ FULL = Race(
     (*UNIMODAL, "rastrigin"),
     {2: 100},
     arms=("xNES", "CMA-ES", *(name for own in NAMES for name in (ARMS[own].against, own))),
-    literal_seeds={2: 20},
 )
 QUICK = replace(FULL, functions=UNIMODAL, generations={2: 40}, arms=("xNES", "GNN-xNES", NAMES[0]))
 
