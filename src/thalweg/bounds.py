@@ -12,11 +12,11 @@ margins min((h - l) / 2, max(1, |l|) / 20); ours are min(h - l, max(1, |l|)) / 2
 of a small box too.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from scipy import optimize
 
 from thalweg.validation import as_number, shortened
 
@@ -115,7 +115,8 @@ def _margin(bound: np.ndarray, width: np.ndarray) -> np.ndarray:
 
 
 def _pairs(bounds: Any, d: int) -> Sequence[tuple[Any, Any]]:
-    if isinstance(bounds, optimize.Bounds):
+    optimize = sys.modules.get("scipy.optimize")  # slow to import, and who has made a Bounds has done so
+    if optimize is not None and isinstance(bounds, optimize.Bounds):
         sides = [np.broadcast_to(np.asarray(side, float), (d,)).tolist() for side in (bounds.lb, bounds.ub)]
         # scipy writes an open side as an infinite number
         return [(None if low == -np.inf else low, None if high == np.inf else high) for low, high in zip(*sides, strict=True)]

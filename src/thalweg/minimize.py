@@ -6,9 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from math import inf
-from typing import Any
-
-from scipy.optimize import OptimizeResult
+from typing import TYPE_CHECKING, Any
 
 from thalweg import checkpoint as checkpoints
 from thalweg.evaluate import Evaluator, Interrupted, Workers
@@ -18,6 +16,9 @@ from thalweg.restarts import Start, Tally, start_of
 from thalweg.stopping import Budget, spent
 from thalweg.types import Strategy
 from thalweg.validation import Seed, as_count, as_seed, shortened
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 logger = logging.getLogger("thalweg")
 
@@ -39,11 +40,11 @@ def minimize(
     seed: Seed = None,
     workers: Workers = 1,
     vectorized: bool = False,
-    callback: Callable[[OptimizeResult], Any] | None = None,
+    callback: "Callable[[OptimizeResult], Any] | None" = None,
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
     options: Mapping[str, Any] | None = None,
-) -> OptimizeResult:
+) -> "OptimizeResult":
     """Minimise a black-box function with an evolution strategy; by default GNN-CMA-ES.
 
     >>> result = minimize(lambda x: (x[0] - 3) ** 2 + (x[1] + 1) ** 2, [0.0, 0.0], method="cma", seed=1, ftarget=1e-10)
@@ -127,7 +128,7 @@ class Job:
     evaluate: Evaluator
     budget: Budget
     seed: int
-    callback: Callable[[OptimizeResult], Any] | None
+    callback: "Callable[[OptimizeResult], Any] | None"
     progress: Progress
     checkpoint: str | os.PathLike[str] | None
     tally: Tally = field(default_factory=Tally)
@@ -176,7 +177,7 @@ class Job:
         best = min(self.tally.fun, es.best.f)
         return spent(self.budget, self.tally.nfev + es.nfev, self.tally.nit + es.nit, best, self.elapsed)
 
-    def result(self, es: Optimizer, reasons: Mapping[str, float]) -> OptimizeResult:
+    def result(self, es: Optimizer, reasons: Mapping[str, float]) -> "OptimizeResult":
         """The result over all runs so far."""
         result = self.tally.include(es.report(reasons))
         result.update(seed=self.seed, first_failure=self.evaluate.first_failure)

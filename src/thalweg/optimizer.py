@@ -4,11 +4,12 @@ import logging
 import time
 from collections.abc import Iterable, Mapping
 from functools import partial
+from importlib import import_module
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
+import jax
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from thalweg import checkpoint, stepping
 from thalweg.bounds import parse_bounds
@@ -19,6 +20,9 @@ from thalweg.stopping import Budget, Generation, StopTests, Tolerances, default_
 from thalweg.types import State, Strategy
 from thalweg.validation import Seed, as_array, as_point, as_positive, as_seed, shortened
 from thalweg.values import Failure, to_value
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 logger = logging.getLogger("thalweg")
 
@@ -91,7 +95,9 @@ class Optimizer:
         self.mean = self.x0 if self.box is None else self.box.out_of(self.x0)
         """Of the search distribution, in the unbounded search space."""
         self.std = np.full(self.d, self.sigma0)
-        self.state: State = stepping.init(self.strategy, self.seed, self.mean, self.sigma0)
+        self.steps = stepping.steps_of(self.strategy, self.d)
+        import_module("scipy.optimize")  # for the result; while the compiler is busy this takes no time
+        self.state: State = self.steps.init(self.seed, self.mean, self.sigma0)
         """The strategy's state after the last tell."""
         self._asked: Asked | None = None
         self._halted: dict[str, float] = {}
@@ -115,11 +121,11 @@ class Optimizer:
         """The points of the next generation, (popsize, d), inside the bounds. Asking again gives fresh points."""
         if self._asked is not None:
             self.state = self._asked.state
-        e, y, state = stepping.ask(self.strategy, self.state)
+        e, y, state = self.steps.ask(self.state)
         injected = min(len(self.injected), self.popsize)
         if injected:
             given = self.injected[:injected] if self.box is None else self.box.out_of(self.injected[:injected])
-            invert = partial(stepping.invert, self.strategy, self.state)
+            invert = partial(self.steps.invert, self.state)
             e, y = place_given(given, np.asarray(e), np.asarray(y), self.mean, invert)
         x = np.array(y) if self.box is None else self.box.into(np.asarray(y))
         x[:injected] = self.injected[:injected]
@@ -141,18 +147,16 @@ class Optimizer:
         self._count(asked.x, f)
         if np.all(np.isnan(f)) and self.tests.failed == 0:
             logger.warning("generation %d has not a single value; its points are ranked by chance", self.nit + 1)
-        state, view = stepping.tell(self.strategy, asked.state, asked.e, asked.y, f)
+        state, view = self.steps.tell(asked.state, asked.e, asked.y, f)
         self.state = state if view.finite else asked.state
         self.injected = self.injected[asked.injected :]
-        self.info = {name: float(value) for name, value in view.info.items()}
+        self.info = view.info
         condition = stepping.covariance_condition(view.scale) if self.nit % 10 == 9 else np.nan
         ranked = np.sort(np.where(np.isnan(f), np.inf, f))
-        generation = Generation(
-            ranked, view.mean, view.std, condition, bool(view.finite), self.nfev, self.best.f, self.best.nfev
-        )
+        generation = Generation(ranked, view.mean, view.std, condition, view.finite, self.nfev, self.best.f, self.best.nfev)
         self.tests.observe(generation, self.mean)
         if view.finite:
-            self.mean, self.std = np.array(view.mean), np.array(view.std)
+            self.mean, self.std = view.mean, view.std
         self._asked = None
 
     def abandon(self, X: Any, F: Iterable[Any]) -> None:
@@ -187,11 +191,11 @@ class Optimizer:
         self._halted[reason] = self.nit
 
     @property
-    def result(self) -> OptimizeResult:
+    def result(self) -> "OptimizeResult":
         """What the run has found so far: `x`, `fun`, `nfev`, `nit`, `success`, `status`, `message`, and more."""
         return self.report(self.stop())
 
-    def report(self, reasons: Mapping[str, float]) -> OptimizeResult:
+    def report(self, reasons: Mapping[str, float]) -> "OptimizeResult":
         """The result of a run that was ended for these reasons."""
         return make_result(
             self.best.x.copy(),
@@ -233,18 +237,20 @@ class Optimizer:
         if self._asked is None:
             raise ValueError("there is no open generation to tell: call ask first, and tell each generation once")
         try:
-            values = list(F)
+            values = F if _is_vector(F) else [to_value(returned) for returned in F]
         except TypeError:
             raise TypeError(f"F must be a sequence of values, one for each point, got {shortened(F)}") from None
         if len(values) != self.popsize:
             raise ValueError(f"F must hold one value for each of the {self.popsize} points of the last ask, got {len(values)}")
+        places = match(self._asked.x, X)
+        if isinstance(values, list):
+            for value in values:
+                if isinstance(value, Failure):
+                    self.failures += 1
+                    logger.debug("a value was told that is no number: %s", value.reason)
+            values = [np.nan if isinstance(value, Failure) else value for value in values]
         f = np.empty(self.popsize)
-        for place, returned in zip(match(self._asked.x, X), values, strict=True):
-            value = to_value(returned)
-            if isinstance(value, Failure):
-                self.failures += 1
-                logger.debug("a value was told that is no number: %s", value.reason)
-            f[place] = np.nan if isinstance(value, Failure) else value
+        f[places] = values
         return self._asked, f
 
     def _count(self, x: np.ndarray, f: np.ndarray) -> None:
@@ -254,3 +260,8 @@ class Optimizer:
             if f[i] < self.best.f:
                 self.best = Best(x[i].copy(), float(f[i]), self.nfev + i + 1)
         self.nfev += len(f)
+
+
+def _is_vector(values: Any) -> TypeGuard[np.ndarray]:
+    """Whether the values are numbers already, in an array of numpy or JAX."""
+    return isinstance(values, np.ndarray | jax.Array) and values.ndim == 1 and values.dtype.kind in "biuf"

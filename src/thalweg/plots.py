@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from thalweg import stepping
 from thalweg.optimizer import Optimizer
 from thalweg.validation import shortened
 
@@ -155,7 +154,7 @@ def _look(es: Optimizer, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The density at the points, and the points of the next generation, if asking for them changes nothing."""
     with jax.enable_x64(True):
         log_prob = np.asarray(es.strategy.log_prob(es.state, jnp.asarray(points)))
-    asked = np.asarray(stepping.ask(es.strategy, es.state)[1]) if es.strategy.traceable else np.empty((0, 2))
+    asked = np.asarray(es.steps.ask(es.state)[1]) if es.strategy.traceable else np.empty((0, 2))
     return np.exp(log_prob), asked
 
 

@@ -3,16 +3,18 @@
 import shutil
 import sys
 import time
-from typing import TextIO
-
-from scipy.optimize import OptimizeResult
+from typing import TYPE_CHECKING, TextIO
 
 from thalweg.stopping import Budget
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 
 class Progress:
     """Shows the course of a run on stderr; does nothing unless it is switched on.
 
+    >>> from scipy.optimize import OptimizeResult
     >>> Progress(enabled=False, budget=Budget()).show(OptimizeResult(), 0.0)
     """
 
@@ -25,7 +27,7 @@ class Progress:
         self.last = -float("inf")
         self.shown = ""
 
-    def show(self, result: OptimizeResult, elapsed: float, *, final: bool = False) -> None:
+    def show(self, result: "OptimizeResult", elapsed: float, *, final: bool = False) -> None:
         """Show a result, unless the last one was shown a moment ago."""
         now = time.monotonic()
         if not self.enabled or (now - self.last < self.period and not final):
@@ -41,9 +43,10 @@ class Progress:
         self.shown = line
 
 
-def describe(result: OptimizeResult, elapsed: float, budget: Budget) -> str:
+def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
     """Best value, evaluations, their rate, step-size and, where a budget is known, the time left.
 
+    >>> from scipy.optimize import OptimizeResult
     >>> describe(OptimizeResult(fun=0.25, nfev=500, nit=50, sigma=0.1), 2.0, Budget(max_evals=1000))
     'f 2.500000e-01 | 500 evaluations | 250/s | sigma 1.0e-01 | 0:02 left'
     """

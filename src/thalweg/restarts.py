@@ -1,13 +1,15 @@
 """Restarts with a growing population (IPOP: Auger and Hansen 2005), and the account over all runs."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from thalweg.bounds import Box
 from thalweg.validation import as_seed
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 
 class Start(NamedTuple):
@@ -47,9 +49,9 @@ class Tally:
     success: bool = False
     """Of the run that found the best point."""
 
-    def include(self, result: OptimizeResult) -> OptimizeResult:
+    def include(self, result: "OptimizeResult") -> "OptimizeResult":
         """The result of the present run as that of all runs so far."""
-        combined = OptimizeResult(result)
+        combined = type(result)(result)
         combined.update(
             nfev=result.nfev + self.nfev,
             nit=result.nit + self.nit,
@@ -62,7 +64,7 @@ class Tally:
             combined.message = f"{result.message} Best of {self.runs + 1} runs."
         return combined
 
-    def add(self, result: OptimizeResult) -> "Tally":
+    def add(self, result: "OptimizeResult") -> "Tally":
         """The account once this run has ended."""
         total = self.include(result)
         return Tally(

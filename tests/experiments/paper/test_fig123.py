@@ -84,10 +84,11 @@ def test_entropy_of_a_gaussian(courses, states):
 def test_isolines_and_entropy_of_a_flow_are_those_of_its_density(courses):
     """In dimension 2, log p = 1 - r^2 / 2 - entropy on the image of the circle of radius r; p from the strategy itself."""
     strategy, course = ARMS["GNN-xNES"].strategy(2), courses["GNN-xNES"]
-    state = stepping.init(strategy, SHOWN, np.array(TINY.x0), TINY.sigma0)
+    steps = stepping.steps_of(strategy, 2)
+    state = steps.init(SHOWN, np.array(TINY.x0), TINY.sigma0)
     for _ in range(3):
-        e, x, asked = stepping.ask(strategy, state)
-        state, view = stepping.tell(strategy, asked, e, x, ROSENBROCK(np.asarray(x)))
+        e, x, asked = steps.ask(state)
+        state, view = steps.tell(asked, e, x, ROSENBROCK(np.asarray(x)))
     assert view.info["nonlinearity"] > 1e-3, "a straight distribution would tell little"
     log_p = np.asarray(strategy.log_prob(state, jnp.asarray(course.isolines[0, 3])))
     expected = 1 - np.square(TINY.radii) / 2 - course.entropy[0, 3]

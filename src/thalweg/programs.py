@@ -1,0 +1,67 @@
+"""Functions compiled ahead of time: out of the cache on disk, or by threads of their own while Python goes on.
+
+XLA compiles without Python's lock, so that the programs of a search are compiled at once, and the last of them while the first
+generation is evaluated. Tracing stays with the caller's thread, whose JAX settings it has to see.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import jax
+
+from thalweg import compile_cache
+
+OPTIONS: dict[str, Any] = {}
+"""For the compiler, and for our programs alone."""
+
+
+class Program:
+    """A function for arguments of given shapes; the first call waits for the compiler.
+
+    >>> import numpy as np
+    >>> double = Program(lambda x: 2 * x, jax.ShapeDtypeStruct((2,), "float32"))
+    >>> double(np.ones(2, "float32")).tolist()
+    [2.0, 2.0]
+    """
+
+    def __init__(self, function: Callable[..., Any], *shapes: Any) -> None:
+        self.function: Callable[..., Any] = jax.jit(function)
+        lowered: Any = self.function.lower(*shapes)  # pyright: ignore[reportFunctionMemberAccess]
+        self.shapes: Any = lowered.out_info
+        """Of what the function returns."""
+        self.pending: Future[Any] | None = None
+        entry = compile_cache.entry_of(lowered, OPTIONS)
+        self.compiled: Any = None if entry is None else compile_cache.load(entry, lowered)
+        if self.compiled is None:
+            self.pending = in_background(_compile, lowered, entry)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.pending is not None:
+            self.compiled, self.pending = self.pending.result(), None  # raises what the compiler has raised
+        try:
+            return self.compiled(*arguments)
+        except (TypeError, ValueError):  # a strategy whose state changes shape, or arrays on another device
+            return self.function(*arguments)
+
+
+def in_background(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """Call a function in a thread of its own. Python waits for the thread before it exits: XLA cannot be interrupted."""
+    future: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(function(*arguments))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="thalweg-compile", daemon=False).start()
+    return future
+
+
+def _compile(lowered: Any, entry: compile_cache.Entry | None) -> Any:
+    compiled = lowered.compile(compiler_options=OPTIONS or None)
+    if entry is not None:
+        compile_cache.save(entry, compiled)
+    return compiled

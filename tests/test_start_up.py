@@ -1,0 +1,241 @@
+"""Start-up: what an import costs, what is compiled and where, programs on disk, and what goes to the device and back."""
+
+import copy
+import logging
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import jax
+import jax.monitoring
+import numpy as np
+import pytest
+
+from thalweg import compile_cache, programs, stepping
+from thalweg.optimizer import Optimizer
+
+SOURCE = Path(__file__).parents[1] / "src"
+COMPILERS: list[str] = []
+"""The thread of each compilation in this process, by name."""
+jax.monitoring.register_event_duration_secs_listener(
+    lambda event, _, **__: COMPILERS.append(threading.current_thread().name) if "backend_compile" in event else None
+)
+
+RUN = """
+import jax, jax.monitoring
+compiled = []
+count = lambda event, _, **__: compiled.append(event) if "backend_compile" in event else None
+jax.monitoring.register_event_duration_secs_listener(count)
+import thalweg
+before = {name: getattr(jax.config, name, None) for name in jax.config.values}
+result = thalweg.minimize(lambda x: x @ x, [1.0, 2.0], method="cma", popsize=4, seed=1, max_iter=5)
+ours = len(compiled)
+jax.jit(lambda x: x + 1)(1.0)
+assert {name: getattr(jax.config, name, None) for name in jax.config.values} == before
+print(ours, result.fun.hex())
+"""
+"""A small run, and a program of the user's own."""
+
+
+def start(code: str, **environment: str) -> subprocess.Popen[str]:
+    """A fresh interpreter, without a cache that the tests were given."""
+    inherited = {name: value for name, value in os.environ.items() if "CACHE" not in name and name != "TF_CPP_MIN_LOG_LEVEL"}
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=inherited | {"PYTHONPATH": str(SOURCE), "JAX_PLATFORMS": "cpu"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def words(process: subprocess.Popen[str]) -> list[str]:
+    """What it prints, once it has ended well and without a complaint."""
+    out, error = process.communicate(timeout=240)
+    assert (process.returncode, error) == (0, "")
+    return out.split()
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def make(**more):
+    return Optimizer([1.0, 2.0], **{"method": "cma", "popsize": 4, "seed": 1, "max_iter": 5, **more})
+
+
+def finish(es):
+    while not es.stop():
+        X = es.ask()
+        es.tell(X, np.sum(X**2, 1))
+    return es.best.f
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A place for programs; nothing compiled so far counts."""
+    monkeypatch.setenv(compile_cache.VARIABLE, str(tmp_path / "programs"))
+    monkeypatch.setattr(stepping, "_steps", {})
+    kept = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", None)
+    yield tmp_path / "programs"
+    jax.config.update("jax_compilation_cache_dir", kept)
+
+
+@pytest.fixture
+def compilations(folder):
+    """The names of the threads that compile something, from here on."""
+    del COMPILERS[:]
+    return COMPILERS
+
+
+def test_import_brings_nothing_slow():
+    loaded = words(start("import thalweg, sys; print(*sys.modules)"))
+    assert {"thalweg.minimize", "jax"} <= set(loaded)
+    slow = ("scipy.optimize", "scipy.linalg", "scipy.stats", "matplotlib", "pandas", "IPython")
+    assert not {name for name in loaded if name.startswith(slow)}
+
+
+def test_two_processes_fill_an_empty_cache_and_a_third_compiles_nothing(tmp_path):
+    """At a time; with the same result, without a word on stderr, and without a trace of the user's own program."""
+    first, second = [words(each) for each in [start(RUN, XDG_CACHE_HOME=str(tmp_path)) for _ in range(2)]]
+    kept = entries(tmp_path)
+    assert first[1] == second[1]
+    assert int(first[0]) + int(second[0]) >= len(kept) == 3  # one may find what the other has just written
+    assert {path.parent.name for path in kept} == {f"jax-{jax.__version__}-jaxlib-{jax.lib.__version__}"}
+    assert words(start(RUN, XDG_CACHE_HOME=str(tmp_path))) == ["0", first[1]]
+    assert entries(tmp_path) == kept
+
+
+def test_exit_while_the_compiler_is_at_work():
+    assert words(start("import thalweg; thalweg.Optimizer([1.0], method='cma', seed=1).ask(); print('done')")) == ["done"]
+
+
+def test_damaged_entries_are_made_again(folder, compilations, monkeypatch):
+    found = finish(make())
+    assert len(compilations) == 3
+    cut, changed, foreign = entries(folder)
+    cut.write_bytes(cut.read_bytes()[:-100])
+    changed.write_bytes(changed.read_bytes()[:-1] + b"?")
+    compile_cache.Entry(foreign).write(b"whole, but no program")
+    for expected in (6, 6):
+        monkeypatch.setattr(stepping, "_steps", {})
+        assert finish(make()) == found
+        assert len(compilations) == expected
+
+
+def test_an_entry_is_for_one_program_under_one_setting_alone(folder, compilations, monkeypatch):
+    finish(make())
+    assert len(entries(folder)) == 3
+    finish(make(popsize=5))
+    assert len(entries(folder)) == 5  # the first state is the same for any number of points
+    monkeypatch.setattr(stepping, "_steps", {})
+    with jax.default_matmul_precision("float32"):
+        finish(make())
+    assert len(entries(folder)) == 8
+
+
+@pytest.mark.parametrize("how", ["option", "JAX", "blocked", "shared"])
+def test_no_programs_are_kept(how, folder, monkeypatch, caplog, tmp_path):
+    if how == "option":
+        monkeypatch.setenv(compile_cache.VARIABLE, "off")
+    elif how == "JAX":
+        jax.config.update("jax_compilation_cache_dir", str(tmp_path / "jax"))
+    elif how == "blocked":
+        folder.write_text("a file where the folder should be")
+    else:
+        folder.mkdir()
+        folder.chmod(0o777)
+    with caplog.at_level(logging.DEBUG, "thalweg"):
+        finish(make())
+    assert [path for path in entries(folder) if path != folder] == []
+    assert ("not kept" in caplog.text) == (how in ("blocked", "shared"))
+    assert all(record.levelno == logging.DEBUG for record in caplog.records)
+
+
+def test_the_least_recently_used_programs_go_first(tmp_path):
+    for age, version in enumerate(["jax-2", "jax-1", "jax-2", "jax-1"]):
+        entry = compile_cache.Entry(tmp_path / version / str(age))
+        entry.write(np.random.default_rng(age).bytes(1000))
+        os.utime(entry.path, (1e9 - age, 1e9 - age))
+    compile_cache.Entry(tmp_path / "jax-2" / "2").read()  # used just now
+    compile_cache.prune(tmp_path, 2500)
+    assert {path.name for path in entries(tmp_path)} == {"0", "2"}
+
+
+def test_three_programs_and_none_for_a_second_problem(compilations):
+    finish(make())
+    assert len(compilations) == 3  # no small operation is compiled by the way
+    finish(make(seed=2**70))
+    finish(Optimizer(np.array([5, 5]), 0.1, method="cma", popsize=4, seed=9, max_iter=3, bounds=(0, 10)))
+    finish(Optimizer([5.0, 5.0], 7, method="cma", popsize=4, max_iter=3, bounds=[(None, 9), (-3, None)]))
+    assert len(compilations) == 3
+    finish(Optimizer([1.0, 2.0, 3.0], method="cma", popsize=4, max_iter=3))
+    assert len(compilations) == 6  # the test can fail
+
+
+def test_the_update_is_compiled_while_points_are_evaluated(compilations):
+    es = make()
+    X = es.ask()
+    es.steps._tell.pending.result(timeout=200)  # nobody has called tell
+    es.tell(X, np.sum(X**2, 1))
+    assert compilations == ["thalweg-compile"] * 3
+
+
+def test_what_the_compiler_raises_is_raised_by_the_step_that_needs_it(folder, monkeypatch):
+    monkeypatch.setattr(threading, "excepthook", lambda seen: pytest.fail(f"a thread has raised {seen}"))
+    compile_program = programs._compile
+
+    def failing(lowered, entry):
+        if "_learn" in lowered.as_text()[:200]:
+            raise MemoryError("in the compiler")
+        return compile_program(lowered, entry)
+
+    monkeypatch.setattr(programs, "_compile", failing)
+    es = make()
+    X = es.ask()
+    for _ in range(2):
+        with pytest.raises(MemoryError, match="in the compiler"):
+            es.tell(X, np.zeros(4))
+
+
+class OnDevice:
+    """An array that notes when the host reads it, or a tree of arrays that it must not read at all."""
+
+    def __init__(self, value, name=None, reads=None):
+        self.value, self.name, self.reads = value, name, reads
+
+    def __array__(self, dtype=None, copy=None):
+        if self.reads is None:
+            raise AssertionError("read by the host")
+        self.reads.append(self.name)
+        return np.array(self.value, dtype)
+
+
+def test_one_array_goes_to_the_device_and_one_comes_back_per_step():
+    """The draws and the state never leave the device; the matrix does each tenth generation, for its condition number."""
+    es = make(max_iter=20, bounds=None, ftarget=None)
+    reads, writes = [], []
+    ask, tell = es.steps._ask, es.steps._tell
+
+    def inside(value):
+        return value.value if isinstance(value, OnDevice) else value
+
+    def spied_ask(state):
+        e, x, state = ask(inside(state))
+        return OnDevice(e), OnDevice(x, "points", reads), OnDevice(state)
+
+    def spied_tell(*arguments):
+        writes.append([type(each) for each in arguments if not isinstance(each, OnDevice)])
+        state, numbers, scale = tell(*map(inside, arguments))
+        return OnDevice(state), OnDevice(numbers, "numbers", reads), OnDevice(scale, "scale", reads)
+
+    es.steps = copy.copy(es.steps)
+    es.steps._ask, es.steps._tell = spied_ask, spied_tell
+    finish(es)
+    assert es.nit == 20
+    assert writes == [[np.ndarray]] * 20
+    generation = ["points", "numbers"]
+    assert reads == (9 * generation + [*generation, "scale"]) * 2
