@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,29 +17,55 @@ FULL = Race(
     "fig4",
     ("bent-cigar", "rosenbrock"),
     {2: 120, 10: 200},
-    marks={2: (500, 1000), 10: (5000, 10_000, 16_000)},
+    marks={2: (500, 1000), 10: (5000, 10_000, 16_000, 20_000)},
 )
 QUICK = replace(FULL, generations={2: 60})
 SEEDS, QUICK_SEEDS = 100, 5
 PAPER_SEEDS = 10
 
 AHEAD, EVEN, BEHIND = "ahead of its latent", "no clear difference", "behind its latent"
-MIXED = "ahead first or last only"
+LATER, EARLIER = "behind at first, ahead later", "ahead at first, behind later"
 
-PAPER: dict[tuple[str, int, str], tuple[str, str]] = {
-    ("bent-cigar", 2, "CMA-ES"): (AHEAD, "up to several orders of magnitude"),
-    ("bent-cigar", 2, "xNES"): (AHEAD, "up to several orders of magnitude"),
-    ("rosenbrock", 2, "CMA-ES"): (AHEAD, "up to several orders of magnitude"),
-    ("rosenbrock", 2, "xNES"): (AHEAD, "up to several orders of magnitude"),
-    ("bent-cigar", 10, "CMA-ES"): (EVEN, "no improvement"),
-    ("bent-cigar", 10, "xNES"): (AHEAD, "strictly improved"),
-    ("rosenbrock", 10, "CMA-ES"): (AHEAD, "about 10 times at 10,000 evaluations"),
-    ("rosenbrock", 10, "xNES"): (AHEAD, "improved, by orders of magnitude at the beginning"),
+
+class Said(NamedTuple):
+    """What the text says of one flow in one panel; the data of the figure were not published."""
+
+    outcome: str
+    words: str
+    factor: float = 1.0
+    """How many times lower at least, at some mark."""
+
+
+ORDERS = Said(AHEAD, "the uplift can be of several orders of magnitude", 100.0)
+"""Of which two are several."""
+
+PAPER: dict[tuple[str, int, str], Said] = {
+    ("bent-cigar", 2, "CMA-ES"): ORDERS,
+    ("bent-cigar", 2, "xNES"): ORDERS,
+    ("rosenbrock", 2, "CMA-ES"): ORDERS,
+    ("rosenbrock", 2, "xNES"): ORDERS,
+    ("bent-cigar", 10, "CMA-ES"): Said(EVEN, "no improvement"),
+    ("bent-cigar", 10, "xNES"): Said(AHEAD, "strictly improved"),
+    ("rosenbrock", 10, "CMA-ES"): Said(AHEAD, "about 10 times better at 10,000 evaluations", 10.0),
+    ("rosenbrock", 10, "xNES"): Said(AHEAD, "improved, by orders of magnitude at the beginning", 100.0),
 }
-"""What the text says of figure 4, whose data were not published: function, dimension, latent; outcome and words."""
+"""By function, dimension and latent."""
 
-WHY: dict[Case, str] = {}
-"""What explains a difference."""
+LITERAL_WHY = (
+    "Algorithm 2 to the letter: part of the runs stall, as its estimate of the divergence, a plain mean of log-ratios, is "
+    "fitted away together with the objective (docs/math.md (12)), and its soft penalty does not bound a step; what the authors "
+    "did beyond the text is not known"
+)
+WHY = {
+    ("bent-cigar", 10, "CMA-ES"): "the library's step gains where the paper's did not",
+    (
+        "bent-cigar",
+        10,
+        "xNES",
+    ): "most of the run xNES contracts at its fixed rate, which no volume-preserving flow can hasten",
+    ("rosenbrock", 10, "xNES"): "the gain comes late: the flow helps once xNES is in the valley",
+}
+"""What explains a difference of the library's flow, beyond its size."""
 
 
 @dataclass(frozen=True)
@@ -136,24 +163,29 @@ def verdicts(entries: Sequence[Entry]) -> list[Verdict]:
 
 
 def _verdict(case: Case, entries: Sequence[Entry]) -> Verdict:
-    expected, words = PAPER[case.function, case.dimension, ARMS[case.method].against]
-    found = overall([entry.outcome for entry in entries])
+    arm = ARMS[case.method]
+    place = case.function, case.dimension, arm.against
+    said, found = PAPER[place], overall([entry.outcome for entry in entries])
     numbers = "; ".join(f"{entry.times} at {entry.evaluations:,}" for entry in entries)
-    few = entries[0].runs < PAPER_SEEDS
-    return Verdict(
-        f"Figure 4, {case.function}, d = {case.dimension}, {case.method}",
-        words,
-        f"{found}; times lower: {numbers}",
-        UNCLEAR if few else AGREES if found == expected else DIFFERS,
-        "fewer than 10 runs" if few else "" if found == expected else WHY.get(case, ""),
-    )
+    large = max(entry.interval[1] for entry in entries if entry.interval is not None) >= said.factor
+    if entries[0].runs < PAPER_SEEDS:
+        verdict, why = UNCLEAR, f"fewer than {PAPER_SEEDS} runs"
+    elif found == said.outcome and large:
+        verdict, why = AGREES, ""
+    else:
+        less = f"ahead, but by less than {said.factor:g} times" if found == AHEAD == said.outcome else ""
+        verdict, why = DIFFERS, less or (LITERAL_WHY if arm.literal else WHY.get(place, ""))
+    item = f"Figure 4, {case.function}, d = {case.dimension}, {case.method}"
+    return Verdict(item, said.words, f"{found}; times lower: {numbers}", verdict, why)
 
 
 def overall(outcomes: Sequence[str]) -> str:
-    """Of several marks together.
+    """Of several marks together, in the order of evaluations.
 
-    >>> overall([AHEAD, EVEN]), overall([AHEAD, BEHIND])
-    ('ahead of its latent', 'ahead first or last only')
+    >>> overall([AHEAD, EVEN]), overall([BEHIND, EVEN, AHEAD])
+    ('ahead of its latent', 'behind at first, ahead later')
     """
-    clear = set(outcomes) - {EVEN}
-    return EVEN if not clear else clear.pop() if len(clear) == 1 else MIXED
+    clear = [outcome for outcome in outcomes if outcome != EVEN]
+    if len(set(clear)) < 2:
+        return clear[0] if clear else EVEN
+    return LATER if clear[0] == BEHIND else EARLIER
