@@ -23,6 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import thalweg
 from thalweg.report.files import markdown
 
 METHODS = ("gnn-cma", "cma", "xnes")
@@ -105,7 +106,8 @@ def main() -> None:
         return
     load = os.getloadavg()[0]
     report = {
-        "versions": {name: metadata.version(name) for name in ("thalweg", "jax", "jaxlib", "numpy", "scipy", "cma")},
+        "versions": {"thalweg": thalweg.__version__}
+        | {name: metadata.version(name) for name in ("jax", "jaxlib", "numpy", "scipy", "cma")},
         "python": platform.python_version(),
         "cpu_count": os.cpu_count(),
         "load_before": round(load, 2),
