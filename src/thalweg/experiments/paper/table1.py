@@ -187,7 +187,7 @@ def verdicts(entries: Sequence[Entry]) -> list[Verdict]:
 
 def _numbers(case: tuple[str, int], entries: Sequence[Entry], of: str) -> Verdict:
     names = ", ".join(entry.method.removesuffix(" (paper)") for entry in entries)
-    apart = [entry.method for entry in entries if entry.verdict == DIFFERS]
+    apart, reason = [entry.method for entry in entries if entry.verdict == DIFFERS], (case[0], bool(of))
     unclear = any(entry.verdict == UNCLEAR for entry in entries)
     return Verdict(
         f"Table 1, {case[0]}, d = {case[1]}{of}: {names}",
@@ -226,8 +226,8 @@ WHY = {
     (
         "rastrigin",
         False,
-    ): "the paper's flow loses clearly to its latent here; the library's, with bounded steps and a bend that "
-    "fades without evidence, much less",
+    ): "the paper's flow loses clearly to its latent here; the library's, with bounded steps and a bend "
+    "that fades without evidence, much less",
     ("rastrigin", True): "it loses clearly to its latent, as in the paper, but less",
     ("griewank", False): START,
     ("griewank", True): START,
