@@ -2,24 +2,41 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from thalweg import ranking
-from thalweg.bounds import Box, parse_bounds
+from thalweg.bounds import parse_bounds
 from thalweg.methods import make_strategy
-from thalweg.stepping import is_finite, make_keys
-from thalweg.types import Array, Key, State, Strategy
+from thalweg.slots import Run, Static, run_all
+from thalweg.stepping import make_keys
+from thalweg.types import Array, Strategy
 from thalweg.validation import as_array, as_count, as_number, as_seed, shortened
+
+
+class Work(NamedTuple):
+    """What it took to make all runs side by side."""
+
+    generations: np.ndarray
+    """How many generations each run made, (runs,)."""
+    slots: int
+    """How many runs went side by side."""
+    rounds: int
+    """How many generations the slots made side by side until the last run had ended."""
+
+    @property
+    def idle(self) -> float:
+        """The share of the slots' generations that no run needed any more."""
+        return 1 - float(self.generations.sum()) / (self.slots * self.rounds)
 
 
 @dataclass(frozen=True)
 class Trajectories:
-    """What many runs did, generation by generation. A run that has reached the target, or has broken down, stands still."""
+    """What many runs did, generation by generation.
+
+    A run ends when it reaches the target or breaks down (its numbers are no longer finite); from there on its rows stand still.
+    """
 
     evaluations: np.ndarray
     """Evaluations after each generation, (generations,)."""
@@ -31,6 +48,8 @@ class Trajectories:
     """Best point of each run, (runs, d)."""
     info: dict[str, np.ndarray]
     """What the strategy shows, each (runs, generations)."""
+    work: Work | None = None
+    """What the device had to do for it; None where it was not `run_many` that ran."""
 
     @property
     def fun(self) -> np.ndarray:
@@ -66,6 +85,7 @@ def run_many(
     bounds: Any = None,
     vectorized: bool = False,
     batch_size: int | None = None,
+    dtype: Any = np.float64,
 ) -> Trajectories:
     """Run a strategy from many seeds at once on an objective that JAX can trace.
 
@@ -80,12 +100,15 @@ def run_many(
         x0: One start (d,) for all runs, or one each (runs, d).
         sigma0: One number, or one each.
         seeds: One whole number per run; an int n stands for range(n). The same seed gives an `Optimizer` the same draws.
-        generations: How many generations each run makes.
+        generations: How many generations each run makes at most.
         args: Arrays (or pytrees of arrays) whose first axis runs over the runs.
-        ftarget: A run that reaches it stands still.
+        ftarget: A run that reaches it has ended.
         bounds: As in `minimize`.
         vectorized: Whether fun takes a whole generation.
-        batch_size: How many runs at once, to bound the memory; by default all.
+        batch_size: How many runs at once, to bound the memory; by default all, which is fastest while it fits. Runs that have
+            ended make room for the next ones.
+        dtype: float64, or float32: half the memory and faster on a GPU with many runs, but values below about 1e-7 of their
+            terms are rounding errors. JAX draws other random numbers in float32 from the same seed.
     """
     strategy = make_strategy(strategy)
     if not strategy.traceable:
@@ -112,70 +135,34 @@ def run_many(
                 "runs share with functools.partial"
             )
     static = Static(
-        strategy, fun, as_count(generations, "generations"), vectorized, batch_size and as_count(batch_size, "batch_size")
+        strategy,
+        fun,
+        as_count(generations, "generations"),
+        vectorized,
+        runs if batch_size is None else min(as_count(batch_size, "batch_size"), runs),
     )
-    with jax.enable_x64(True):
-        each = Run(
-            make_keys(numbers),
-            jnp.broadcast_to(x0, (runs, d)),
-            jnp.broadcast_to(sigma0, (runs,)),
-            jax.tree.map(jnp.asarray, args),
-        )
-        x, best, median, info = jax.device_get(_run_all(static, each, as_number(ftarget, "ftarget"), box))
+    precision = as_precision(dtype)
+    with jax.enable_x64(precision == np.float64):
+        # one transfer to the device and one back: between them there is none
+        x0, sigma0 = (np.broadcast_to(part, shape).astype(precision) for part, shape in ((x0, (runs, d)), (sigma0, (runs,))))
+        each = Run(make_keys(numbers), jax.device_put(x0), jax.device_put(sigma0), jax.device_put(args))
+        target = jax.device_put(np.asarray(as_number(ftarget, "ftarget"), precision))
+        record, rounds = jax.device_get(run_all(static, each, target, jax.device_put(box)))
     evaluations = strategy.population(d) * np.arange(1, static.generations + 1)
-    return Trajectories(evaluations, best, median, x, info)
+    work = Work(record.generations, static.width, int(rounds))
+    return Trajectories(evaluations, record.best, record.median, record.x, record.info, work)
 
 
-class Static(NamedTuple):
-    """What a compiled program is made for."""
+def as_precision(dtype: Any) -> np.dtype[Any]:
+    """float64 or float32.
 
-    strategy: Strategy
-    fun: Callable[..., Array]
-    generations: int
-    vectorized: bool
-    batch_size: int | None
-
-
-class Run(NamedTuple):
-    """What differs from run to run."""
-
-    key: Key
-    x0: Array
-    sigma0: Array
-    args: Any
-
-
-@partial(jax.jit, static_argnums=0)
-def _run_all(static: Static, runs: Run, ftarget: Array, box: Box | None) -> Any:
-    one = partial(_run_one, static, ftarget, box)
-    return jax.vmap(one)(runs) if static.batch_size is None else jax.lax.map(one, runs, batch_size=static.batch_size)
-
-
-def _run_one(static: Static, ftarget: Array, box: Box | None, run: Run) -> tuple[Array, Array, Array, dict[str, Array]]:
-    strategy = static.strategy
-
-    def evaluate(y: Array) -> tuple[Array, Array]:
-        x = y if box is None else box.into(y, jnp)
-        f = static.fun(x, *run.args) if static.vectorized else jax.vmap(lambda point: static.fun(point, *run.args))(x)
-        if jnp.shape(f) != x.shape[:1]:
-            raise ValueError(f"fun must return one value per point: got shape {jnp.shape(f)} for {x.shape[0]} points")
-        return x, f.astype(x.dtype)
-
-    def generation(carry: tuple[State, Array, Array], _: None) -> tuple[tuple[State, Array, Array], Any]:
-        state, best_x, best_f = carry
-        e, y, asked = strategy.ask(state)
-        x, f = evaluate(y)
-        told, info = strategy.tell(asked, e, y, f)
-        ranked = ranking.sanitise(f)
-        i = jnp.argmin(ranked)
-        frozen = best_f <= ftarget
-        better = ~frozen & (ranked[i] < best_f)
-        kept = frozen | ~is_finite(told)
-        state = jax.tree.map(lambda old, new: jnp.where(kept, old, new), state, told)
-        best = jnp.where(better, x[i], best_x), jnp.where(better, ranked[i], best_f)
-        return (state, *best), (best[1], jnp.median(ranked), info)
-
-    start = strategy.init(run.key, run.x0, run.sigma0)
-    first = run.x0 if box is None else box.into(run.x0, jnp)
-    (_, x, _), (best, median, info) = jax.lax.scan(generation, (start, first, jnp.asarray(jnp.inf)), None, static.generations)
-    return x, best, median, info
+    >>> as_precision("float32")
+    dtype('float32')
+    """
+    try:
+        precision = np.dtype(dtype)
+    except TypeError:
+        precision = None
+    if precision is None or precision.name not in ("float64", "float32"):
+        raise ValueError(f"dtype must be 'float64' or 'float32', got {shortened(dtype)}")
+    return precision
