@@ -107,15 +107,15 @@ class TrustRegion(FlowStep):
     ) -> tuple[Params, TrustRegionState]:
         s = self.settings(*batch.e.shape)
         utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
-        flat, unravel = ravel_pytree(params)
+        unravel = ravel_pytree(params)[1]
 
         # did the last step help? its effect on the log-density of fresh points, against their ranks, docs/math.md (18)
-        def log_prob(flat: Array) -> Array:
-            return bent.log_prob(unravel(flat), batch.frame, batch.x)
+        def log_prob(params: Params) -> Array:
+            return bent.log_prob(params, batch.frame, batch.x)
 
-        of_step = evidence(utilities, jax.jvp(log_prob, (flat,), (state.last,))[1])
+        of_step = evidence(utilities, jax.jvp(log_prob, (params,), (unravel(state.last),))[1])
         log_radius = state.log_radius + s.adapt * (of_step - s.bar) * jnp.any(state.last != 0)
-        low, high = jnp.log(jnp.asarray(self.radius_range, flat.dtype))
+        low, high = jnp.log(jnp.asarray(self.radius_range, log_radius.dtype))
         log_radius = jnp.clip(log_radius, low, high)
         if bent.raw:
             return params, state._replace(log_radius=log_radius, evidence=(of_step, jnp.zeros_like(of_step)))
@@ -135,24 +135,25 @@ class TrustRegion(FlowStep):
         history = state.history.push(batch.x, ranking.assign(batch.f, ranking.nes_utilities(n)), batch.log_q)
         x, utility, log_q, weight = history.flat()
 
-        # gradient of the self-normalised, clipped importance-weighted utility, docs/math.md (11), (19)
-        def objective(flat: Array) -> tuple[Array, Array]:
-            log_w = bent.log_prob(unravel(flat), frame, x) - log_q
+        # gradient of the self-normalised, clipped importance-weighted utility, docs/math.md (11), (19); by the parameters as
+        # they are, since slices of a flat vector would each be padded on the way back
+        def objective(params: Params) -> tuple[Array, Array]:
+            log_w = bent.log_prob(params, frame, x) - log_q
             w = weight * jnp.minimum(jnp.exp(jnp.minimum(log_w, 50.0)), s.clip)
             return jnp.sum(w * utility) / jnp.sum(w), jnp.sum(w) ** 2 / jnp.sum(w**2)
 
-        gradient, ess = jax.grad(objective, has_aux=True)(flat)
-        gradient = s.momentum * state.gradient + jnp.nan_to_num(gradient, posinf=0.0, neginf=0.0)
+        slopes, ess = jax.grad(objective, has_aux=True)(params)
+        gradient = s.momentum * state.gradient + jnp.nan_to_num(ravel_pytree(slopes)[0], posinf=0.0, neginf=0.0)
 
         # direction by conjugate gradients on the Gauss-Newton product, length by the radius, docs/math.md (14)
         e = bent.base.sample(key, (s.draws, d), x.dtype)
         z = bent.forward(params, frame, e)
-        _, forward = jax.linearize(lambda flat: bent.inverse(unravel(flat), frame, z), flat)
-        transpose = jax.linear_transpose(forward, flat)
+        _, forward = jax.linearize(lambda params: bent.inverse(params, frame, z), params)
+        transpose = jax.linear_transpose(forward, params)
         precision = bent.base.precision(e)[:, None] / s.draws
 
         def product(v: Array) -> Array:
-            return transpose(precision * forward(v))[0] + self.damping * v
+            return ravel_pytree(transpose(precision * forward(unravel(v)))[0])[0] + self.damping * v
 
         direction = conjugate_gradients(product, gradient, self.products)
         slope = direction @ gradient

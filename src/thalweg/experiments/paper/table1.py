@@ -187,18 +187,15 @@ def verdicts(entries: Sequence[Entry]) -> list[Verdict]:
 
 def _numbers(case: tuple[str, int], entries: Sequence[Entry], of: str) -> Verdict:
     names = ", ".join(entry.method.removesuffix(" (paper)") for entry in entries)
-    apart, reason = [entry.method for entry in entries if entry.verdict == DIFFERS], (case[0], bool(of))
+    apart = [entry.method for entry in entries if entry.verdict == DIFFERS]
     unclear = any(entry.verdict == UNCLEAR for entry in entries)
+    why = f"{', '.join(apart)}: {WHY.get((case[0], bool(of)), '')}".rstrip(": ") if apart else ""
     return Verdict(
         f"Table 1, {case[0]}, d = {case[1]}{of}: {names}",
         ", ".join(f"{entry.paper:g}" for entry in entries),
         ", ".join("{} [{}, {}]".format(*map(shown, (entry.mean, *entry.interval))) for entry in entries),
         UNCLEAR if unclear else DIFFERS if apart else AGREES,
-        "fewer than 20 runs"
-        if unclear
-        else f"{', '.join(apart)}: {WHY.get((case[0], bool(of)), '')}".rstrip(": ")
-        if apart
-        else "",
+        "fewer than 20 runs" if unclear else why,
     )
 
 
