@@ -101,7 +101,7 @@ CLAIM = Claim(
     "latent's part of it, and does not reach the state of the art.",
     FULL,
     QUICK,
-    40,
+    20,
     judge,
     {"": (REFERENCE, *NAMES)},
 )
