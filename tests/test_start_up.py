@@ -12,6 +12,7 @@ import jax
 import jax.monitoring
 import numpy as np
 import pytest
+from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 from thalweg import compile_cache, programs, stepping
 from thalweg.optimizer import Optimizer
@@ -80,13 +81,18 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(stepping, "_steps", {})
     kept = jax.config.jax_compilation_cache_dir
     jax.config.update("jax_compilation_cache_dir", None)
+    reset_cache()  # JAX goes on with a cache that it once had, and a program out of it cannot be stored again
     yield tmp_path / "programs"
     jax.config.update("jax_compilation_cache_dir", kept)
+    reset_cache()
 
 
 @pytest.fixture
 def compilations(folder):
-    """The names of the threads that compile something, from here on."""
+    """The names of the threads that compile something, from here on; those of earlier tests are done."""
+    for thread in threading.enumerate():
+        if thread.name == "thalweg-compile":
+            thread.join()
     del COMPILERS[:]
     return COMPILERS
 

@@ -42,7 +42,8 @@ class Program:
             self.compiled, self.pending = self.pending.result(), None  # raises what the compiler has raised
         try:
             return self.compiled(*arguments)
-        except (TypeError, ValueError):  # a strategy whose state changes shape, or arrays on another device
+        except (TypeError, ValueError, jax.errors.JaxRuntimeError):
+            # a strategy whose state changes shape, arrays on another device, or a stored program that turns out incomplete
             return self.function(*arguments)
 
 

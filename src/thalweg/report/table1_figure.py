@@ -32,6 +32,7 @@ def table1_figure(entries: Sequence[Entry]) -> "Figure":
         axes.set_yticks(range(len(chosen)), [entry.method for entry in chosen], fontsize=8)
         axes.set_ylim(len(chosen) - 0.5, -0.5)
         axes.set_xlim(left=0)
+        axes.locator_params(axis="x", nbins=4)
         axes.set_title(f"{function}, d = {d}", fontsize=9)
         axes.tick_params(labelsize=8)
         axes.grid(axis="x", color="0.9", linewidth=0.6)
