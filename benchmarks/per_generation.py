@@ -93,7 +93,7 @@ def by_evosax(d: int, n: int, length: int) -> Callable[[], None]:
 
     with jax.enable_x64(True):
         es = CMA_ES(population_size=n, solution=jnp.zeros(d, jnp.float64))
-    params = es.default_params
+        params = es.default_params
 
     def init() -> Any:
         key = stepping.make_keys([1])[0]

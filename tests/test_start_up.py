@@ -161,6 +161,22 @@ def test_no_programs_are_kept(how, folder, monkeypatch, caplog, tmp_path):
     assert all(record.levelno == logging.DEBUG for record in caplog.records)
 
 
+def test_what_comes_out_of_a_cache_of_jax_is_not_stored(folder, monkeypatch, tmp_path):
+    """JAX goes on with a cache after it was unset; a program that it takes from there, stored again, lacks a part of itself."""
+    quick = jax.config.jax_persistent_cache_min_compile_time_secs
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "jax"))
+    found = finish(make())
+    jax.config.update("jax_compilation_cache_dir", None)
+    for stored in (3, 0):  # compiled, then found by JAX
+        monkeypatch.setattr(stepping, "_steps", {})
+        assert finish(make()) == found
+        assert len(entries(folder)) == stored
+        for path in entries(folder):
+            path.unlink()
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", quick)
+
+
 def test_the_least_recently_used_programs_go_first(tmp_path):
     for age, version in enumerate(["jax-2", "jax-1", "jax-2", "jax-1"]):
         entry = compile_cache.Entry(tmp_path / version / str(age))

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import jax
+import jax.monitoring
 
 from thalweg import compile_cache
 
@@ -42,8 +43,7 @@ class Program:
             self.compiled, self.pending = self.pending.result(), None  # raises what the compiler has raised
         try:
             return self.compiled(*arguments)
-        except (TypeError, ValueError, jax.errors.JaxRuntimeError):
-            # a strategy whose state changes shape, arrays on another device, or a stored program that turns out incomplete
+        except (TypeError, ValueError):  # a strategy whose state changes shape, or arrays on another device
             return self.function(*arguments)
 
 
@@ -62,7 +62,20 @@ def in_background(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
 
 
 def _compile(lowered: Any, entry: compile_cache.Entry | None) -> Any:
+    _this_thread.found = False
     compiled = lowered.compile(compiler_options=OPTIONS or None)
-    if entry is not None:
+    # JAX goes on with a cache that it was once given, and what it takes from there is incomplete when it is stored again
+    if entry is not None and not _this_thread.found:
         compile_cache.save(entry, compiled)
     return compiled
+
+
+_this_thread = threading.local()
+
+
+def _notice(event: str, **_: Any) -> None:
+    if event == "/jax/compilation_cache/cache_hits":
+        _this_thread.found = True
+
+
+jax.monitoring.register_event_listener(_notice)

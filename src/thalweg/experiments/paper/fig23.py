@@ -9,7 +9,7 @@ import numpy as np
 from thalweg.experiments.paper import statistics
 from thalweg.experiments.paper.arms import ARMS, population
 from thalweg.experiments.paper.course import Course
-from thalweg.experiments.paper.look import FEW, Look, share
+from thalweg.experiments.paper.look import FEW, Look
 from thalweg.experiments.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
 
 LATENT = "xNES"
@@ -271,7 +271,7 @@ def _rastrigin(look: Look, courses: Mapping[str, Course]) -> list[Verdict]:
     entries = summarise(look, courses)
     lines: list[Verdict] = []
     for name in look.arms:
-        part, (low, high) = share(courses[name].best[:, -1] < BASIN)
+        part, (low, high) = statistics.share_interval(courses[name].best[:, -1] < BASIN)
         few = len(courses[name].best) < FEW
         lines.append(
             Verdict(

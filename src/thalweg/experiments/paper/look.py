@@ -7,7 +7,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from thalweg.experiments.paper.arms import ARMS, population
 from thalweg.experiments.paper.course import CORNERS, Course, enclosing, follow
 from thalweg.experiments.paper.experiment import FIRST_SEED, Case, Experiment, Unit
-from thalweg.experiments.paper.statistics import Interval
 from thalweg.objectives import OBJECTIVES, Objective
 
 SHOWN = FIRST_SEED
@@ -153,15 +151,3 @@ class Look(Experiment[Course]):
 HEAD = (
     "function", "dimension", "method", "seed", "iteration", "evaluations", "best_f", "entropy", "cells", "mean_1", "mean_2",
 )  # fmt: skip
-
-
-def share(hits: np.ndarray) -> tuple[float, Interval]:
-    """In what part of the runs something happened, and Wilson's 95% interval: it has a width even where all runs agree.
-
-    >>> part, (low, high) = share(np.ones(10, bool))
-    >>> part, round(low, 3), round(high, 3)
-    (1.0, 0.722, 1.0)
-    """
-    n, part, z = len(hits), float(np.mean(hits)), 1.959964
-    middle, half = part + z * z / (2 * n), z * sqrt(part * (1 - part) / n + (z / (2 * n)) ** 2)
-    return part, ((middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n))

@@ -1,12 +1,16 @@
 """Numbers with their uncertainty: bootstrap intervals and paired tests. Deterministic: the same values give the same digits."""
 
 from collections.abc import Callable
+from math import sqrt
 
 import numpy as np
 
 RESAMPLES = 4000
 LEVEL = (2.5, 97.5)
 """The percentiles of a 95% interval."""
+
+NORMAL = 1.959964
+"""The same of the standard normal distribution, on either side."""
 
 Interval = tuple[float, float]
 
@@ -24,6 +28,20 @@ def next_mean_interval(values: np.ndarray, size: int) -> Interval:
     """Where the mean of `size` other runs of the same kind falls with 95%: their chance, and that of the values themselves."""
     rng = np.random.default_rng(0)
     return _interval(_means(values, size, rng) + _means(values, len(values), rng) - values.mean())
+
+
+def share_interval(happened: np.ndarray) -> tuple[float, Interval]:
+    """In what part of the runs something happened, and Wilson's 95% interval: it has a width even where all runs agree.
+
+    >>> part, (low, high) = share_interval(np.ones(10, bool))
+    >>> part, round(low, 3), round(high, 3)
+    (1.0, 0.722, 1.0)
+    """
+    n, part = len(happened), float(np.mean(happened))
+    centre = part + NORMAL**2 / (2 * n)
+    half = NORMAL * sqrt(part * (1 - part) / n + (NORMAL / (2 * n)) ** 2)
+    scale = 1 + NORMAL**2 / n
+    return part, (max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale))
 
 
 def _means(values: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:

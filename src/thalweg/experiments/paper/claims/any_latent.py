@@ -14,10 +14,8 @@ from thalweg.experiments.paper.claims.measure import (
     FEW,
     TOO_FEW,
     Comparison,
-    compare,
-    comparison_row,
+    compare_all,
     listed,
-    marks,
     overall,
 )
 from thalweg.experiments.paper.experiment import Case
@@ -42,15 +40,12 @@ QUICK = replace(
 
 def judge(race: Race, cases: Cases) -> Finding:
     """Each latent with the library's flow against the latent alone."""
-    rows: list[tuple[str, ...]] = []
-    verdicts: list[Verdict] = []
-    for function in race.functions:
-        for d in race.generations:
-            for method in (name for name in race.arms if not ARMS[name].baseline):
-                case, latent = Case(function, d, method), ARMS[method].against
-                found = [compare(race, cases, case, latent, mark) for mark in marks(race, d)]
-                rows += [comparison_row(race, cases, case, latent, each) for each in found]
-                verdicts.append(_verdict(case, found, finite=bool(np.all(np.isfinite(cases[case])))))
+
+    def verdict(case: Case, other: str, found: list[Comparison]) -> Verdict:
+        return _verdict(case, found, finite=bool(np.all(np.isfinite(cases[case]))))
+
+    flows = [name for name in race.arms if not ARMS[name].baseline]
+    rows, verdicts = compare_all(race, cases, flows, verdict)
     return Finding(COMPARISON_HEAD, rows, verdicts, REMARK)
 
 

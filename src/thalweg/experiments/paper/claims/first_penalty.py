@@ -11,10 +11,8 @@ from thalweg.experiments.paper.claims.measure import (
     TOO_FEW,
     Comparison,
     Difference,
-    compare,
-    comparison_row,
+    compare_all,
     listed,
-    marks,
     successes,
 )
 from thalweg.experiments.paper.experiment import Case
@@ -38,15 +36,11 @@ QUICK = replace(FULL, generations={2: 40}, arms=(REFERENCE, NAMES[-1]), marks={2
 
 def judge(race: Race, cases: Cases) -> Finding:
     """Each lambda_0 against the default of 10."""
-    rows: list[tuple[str, ...]] = []
-    verdicts: list[Verdict] = []
-    for function in race.functions:
-        for d in race.generations:
-            for method in (name for name in NAMES if name in race.arms):
-                case = Case(function, d, method)
-                found = [compare(race, cases, case, REFERENCE, mark) for mark in marks(race, d)]
-                rows += [comparison_row(race, cases, case, REFERENCE, each) for each in found]
-                verdicts.append(_verdict(case, found, successes(cases, case, REFERENCE)))
+
+    def verdict(case: Case, other: str, found: list[Comparison]) -> Verdict:
+        return _verdict(case, found, successes(cases, case, other))
+
+    rows, verdicts = compare_all(race, cases, NAMES, verdict)
     return Finding(COMPARISON_HEAD, rows, verdicts, REMARK)
 
 

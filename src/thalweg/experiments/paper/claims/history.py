@@ -11,10 +11,8 @@ from thalweg.experiments.paper.claims.measure import (
     TOO_FEW,
     Comparison,
     Difference,
-    compare,
-    comparison_row,
+    compare_all,
     listed,
-    marks,
     successes,
 )
 from thalweg.experiments.paper.experiment import Case
@@ -37,15 +35,11 @@ QUICK = replace(FULL, generations={2: 40}, arms=(ARMS[NAMES[0]].against, NAMES[0
 
 def judge(race: Race, cases: Cases) -> Finding:
     """Five generations of points for the flow against one."""
-    rows: list[tuple[str, ...]] = []
-    verdicts: list[Verdict] = []
-    for function in race.functions:
-        for d in race.generations:
-            for method in (name for name in NAMES if name in race.arms):
-                case, other = Case(function, d, method), ARMS[method].against
-                found = [compare(race, cases, case, other, mark) for mark in marks(race, d)]
-                rows += [comparison_row(race, cases, case, other, each) for each in found]
-                verdicts.append(_verdict(case, found, successes(cases, case, other)))
+
+    def verdict(case: Case, other: str, found: list[Comparison]) -> Verdict:
+        return _verdict(case, found, successes(cases, case, other))
+
+    rows, verdicts = compare_all(race, cases, NAMES, verdict)
     return Finding(COMPARISON_HEAD, rows, verdicts, REMARK)
 
 

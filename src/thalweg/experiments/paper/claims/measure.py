@@ -1,16 +1,18 @@
 """Numbers that the judges of several claims need."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from thalweg.experiments.paper import statistics
+from thalweg.experiments.paper.arms import ARMS
 from thalweg.experiments.paper.claims.claim import Cases
 from thalweg.experiments.paper.experiment import Case
 from thalweg.experiments.paper.race import Race
 from thalweg.experiments.paper.statistics import Interval
+from thalweg.experiments.paper.verdict import Verdict
 
 FEW = 10
 """Fewer runs decide nothing."""
@@ -72,15 +74,12 @@ class Comparison(NamedTuple):
 
 
 def share(happened: np.ndarray) -> Share:
-    """With Wilson's 95% interval, which is wide for few runs even where all are the same.
+    """With its 95% interval.
 
     >>> print(share(np.zeros(20, bool)))
     0% [0%, 16%]
     """
-    n, p, z = len(happened), float(np.mean(happened)), 1.959964
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return Share(p, (max(0.0, centre - half), min(1.0, centre + half)), n)
+    return Share(*statistics.share_interval(happened), len(happened))
 
 
 def share_difference(first: np.ndarray, second: np.ndarray) -> Difference:
@@ -93,7 +92,7 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Difference:
     first, second = first[:n], second[:n]
     up, down = float(np.sum(first & ~second)), float(np.sum(second & ~first))
     b, c, m = up + 0.5, down + 0.5, n + 2  # half a run is added to each of the four cells
-    half = 1.959964 * sqrt(max(b + c - (b - c) ** 2 / m, 0.0)) / m
+    half = statistics.NORMAL * sqrt(max(b + c - (b - c) ** 2 / m, 0.0)) / m
     interval = max(-1.0, (b - c) / m - half), min(1.0, (b - c) / m + half)
     return Difference(share(first), share(second), (up - down) / n, interval)
 
@@ -140,17 +139,23 @@ def listed(comparisons: Sequence[Comparison]) -> str:
 
 
 COMPARISON_HEAD = (
-    "function",
-    "d",
-    "evaluations",
-    "algorithm",
-    "against",
-    "runs",
-    "median best f",
-    "times lower [95%]",
-    "p",
-    "",
-)
+    "function", "d", "evaluations", "algorithm", "against", "runs", "median best f", "times lower [95%]", "p", "",
+)  # fmt: skip
+
+
+def compare_all(
+    race: Race, cases: Cases, methods: Iterable[str], judge: Callable[[Case, str, list[Comparison]], Verdict]
+) -> tuple[list[tuple[str, ...]], list[Verdict]]:
+    """Each method everywhere against the arm that it is measured against: rows under `COMPARISON_HEAD`, and verdicts."""
+    rows: list[tuple[str, ...]] = []
+    verdicts: list[Verdict] = []
+    chosen = [name for name in methods if name in race.arms]
+    for case in (Case(function, d, method) for function in race.functions for d in race.generations for method in chosen):
+        other = ARMS[case.method].against
+        found = [compare(race, cases, case, other, mark) for mark in marks(race, case.dimension)]
+        rows += [comparison_row(race, cases, case, other, each) for each in found]
+        verdicts.append(judge(case, other, found))
+    return rows, verdicts
 
 
 def comparison_row(race: Race, cases: Cases, case: Case, other: str, each: Comparison) -> tuple[str, ...]:
