@@ -35,7 +35,7 @@ NUMBERS = {  # factors for what depends on n and d, values for what does not
     "tempering": ("=", (0.0, 0.1, 1.0)),
     "bend_bar": ("=", (0.0, 2.0)),
 }
-WHOLE = {"products": (2, 10), "generations": (1, 5), "draws": (300,)}
+WHOLE = {"products": (2, 10), "generations": (1, 5), "points": (128, 400)}
 
 Fixed = tuple[tuple[str, int], ...]
 """Constants that are whole numbers, which shape the program."""
@@ -54,8 +54,10 @@ def best_of_runs(
     """Best value so far, (configurations, runs, generations)."""
 
     def one(values: Any, key: Any, landscape: Landscape) -> Any:
-        step = TrustRegion(**dict(fixed), **dict(zip(names, values, strict=True)))
-        strategy = GNNES(CMAES(popsize=n), NICE(), step)
+        whole = dict(fixed)
+        points = whole.pop("points", None)
+        step = TrustRegion(**whole, **dict(zip(names, values, strict=True)))
+        strategy = GNNES(CMAES(popsize=n), NICE(), step, points=points)
 
         def generation(carry: Any, _: None) -> Any:
             state, best = carry
@@ -76,7 +78,7 @@ def study(d: int, n: int, seeds: list[int]) -> list[dict[str, Any]]:
     generations, marks = SETTINGS[d, n]
     where = jax.tree.map(jnp.asarray, landscapes(d, seeds))
     keys = jax.vmap(jax.random.PRNGKey)(jnp.tile(jnp.asarray(seeds), len(FUNCTIONS)))
-    default = {**TrustRegion().settings(n, d)._asdict(), "tempering": 0.3, "bend_bar": 1.0, "products": 1}
+    default = {**TrustRegion().settings(n, d)._asdict(), "tempering": 0.3, "bend_bar": 1.0, "products": 1, "points": 64}
     names = tuple(NUMBERS)
     grid = [("default", None, {name: default[name] for name in names})]
     for name, (how, moved) in NUMBERS.items():

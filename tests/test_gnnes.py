@@ -61,11 +61,15 @@ def test_log_prob_is_the_change_of_variables(name):
 @pytest.mark.parametrize("name", ["whitened", "diagonal", "affine"])
 def test_after_a_generation_the_latent_holds_everything_affine(name):
     strategy = STRATEGIES[name]
-    bend = bent_state(strategy).bend
-    diagonal = bend.affine.scale.ndim == 1
+    state = bent_state(strategy)
+    bend = state.bend
+    diagonal = bend.straight.scale.ndim == 1
     affine = gauge.affine_part(bend.points, strategy.flow.forward(bend.params, bend.points), diagonal=diagonal)
-    assert np.allclose(affine.mean, bend.affine.mean, atol=1e-12)
-    assert np.allclose(affine.scale, bend.affine.scale, atol=1e-12)
+    held, latent = bend.outer.frame.after(affine), strategy.latent.frame(state.latent)  # docs/math.md (16)
+    assert np.allclose(held.mean, latent.mean, atol=1e-12)
+    assert np.allclose(held.scale, latent.scale, atol=1e-12)
+    for part, expected in zip(bend.straight, affine.inverse(), strict=True):
+        assert np.allclose(part, expected, atol=1e-12)
 
 
 def test_the_step_size_shown_is_the_volume_of_the_distribution():
@@ -79,7 +83,7 @@ def test_the_step_size_shown_is_the_volume_of_the_distribution():
 def test_the_flow_has_learned_to_bend_and_the_affine_one_has_not():
     def amplitude(strategy):
         bend = bent_state(strategy).bend
-        return float(gauge.nonlinearity(bend.points, strategy.flow.forward(bend.params, bend.points), bend.affine))
+        return float(gauge.nonlinearity(bend.points, strategy.flow.forward(bend.params, bend.points), bend.straight))
 
     assert amplitude(STRATEGIES["whitened"]) > 1e-3
     assert amplitude(STRATEGIES["affine"]) < 1e-12

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from thalweg.flows.base import Flow
 from thalweg.latents.bases import Base
-from thalweg.latents.frame import Frame
+from thalweg.latents.frame import Identity, Place
 from thalweg.types import Array, Params
 
 
@@ -16,23 +16,27 @@ class Bent:
     base: Base
     raw: bool = False
 
-    def forward(self, params: Params, frame: Frame, e: Array) -> Array:
+    def inner(self, frame: Place) -> Place:
+        """What of the frame a divergence can see: a map around the flow moves both distributions alike, docs/math.md (12)."""
+        return frame if self.raw else Identity()
+
+    def forward(self, params: Params, frame: Place, e: Array) -> Array:
         """The points x (..., d) that the draws e give."""
         if self.raw:
             return self.flow.forward(params, frame.place(e))
         return frame.place(self.flow.forward(params, e))
 
-    def inverse(self, params: Params, frame: Frame, x: Array) -> Array:
+    def inverse(self, params: Params, frame: Place, x: Array) -> Array:
         """The draws e that give the points x."""
         if self.raw:
             return frame.whiten(self.flow.inverse(params, x))
         return self.flow.inverse(params, frame.whiten(x))
 
-    def log_prob_of_draw(self, params: Params, frame: Frame, e: Array) -> Array:
+    def log_prob_of_draw(self, params: Params, frame: Place, e: Array) -> Array:
         """Log-density of x = forward(e) by the change of variables, docs/math.md (8)."""
         inner = frame.place(e) if self.raw else e
         return self.base.log_prob(e) - self.flow.log_det(params, inner) - frame.log_det()
 
-    def log_prob(self, params: Params, frame: Frame, x: Array) -> Array:
+    def log_prob(self, params: Params, frame: Place, x: Array) -> Array:
         """Log-density of the points x."""
         return self.log_prob_of_draw(params, frame, self.inverse(params, frame, x))

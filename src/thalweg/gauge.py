@@ -9,15 +9,19 @@ from thalweg.latents.frame import Frame
 from thalweg.types import Array, Key
 
 
-def design(key: Key, d: int, n: int, dtype: Any) -> Array:
+def design(key: Key, d: int, n: int, dtype: Any, *, diagonal: bool = False) -> Array:
     """n points (rounded up to an even number of at least 2 d + 2) with mean 0 and covariance I exactly.
 
-    Antithetic standard normals, then whitened: with exact first and second moments the least-squares fit is a plain mean.
+    Antithetic standard normals, then whitened: with exact first and second moments the least-squares fit is a plain mean. For
+    a diagonal fit the variances will do, so that there may be fewer points than coordinates.
     """
-    half = max(d + 1, (n + 1) // 2)
+    half = (n + 1) // 2 if diagonal else max(d + 1, (n + 1) // 2)
     e = jax.random.normal(key, (half, d), dtype)
-    root = jnp.linalg.cholesky(e.T @ e / half)
-    e = jax.scipy.linalg.solve_triangular(root, e.T, lower=True).T
+    if diagonal:
+        e = e / jnp.sqrt(jnp.mean(e**2, 0))
+    else:
+        root = jnp.linalg.cholesky(e.T @ e / half)
+        e = jax.scipy.linalg.solve_triangular(root, e.T, lower=True).T
     return jnp.concatenate([e, -e])
 
 
@@ -29,9 +33,9 @@ def affine_part(points: Array, y: Array, *, diagonal: bool) -> Frame:
     return Frame(mean, y.T @ points / len(points))
 
 
-def nonlinearity(points: Array, y: Array, affine: Frame) -> Array:
+def nonlinearity(points: Array, y: Array, straight: Frame) -> Array:
     """Root mean square of the bend, L^-1 (N(e) - c) - e, per coordinate: 0 for a straight distribution."""
-    return jnp.sqrt(jnp.mean((affine.whiten(y) - points) ** 2))
+    return jnp.sqrt(jnp.mean((straight.place(y) - points) ** 2))
 
 
 def identity_frame(d: int, dtype: Any, *, diagonal: bool) -> Frame:

@@ -15,7 +15,7 @@ from thalweg.flowsteps.base import Batch, FlowStep
 from thalweg.flowsteps.trust_region import TrustRegion
 from thalweg.latents.base import Latent
 from thalweg.latents.cmaes import CMAES
-from thalweg.latents.frame import Frame
+from thalweg.latents.frame import Frame, Place, Solved
 from thalweg.types import Array, Info, Key, Params, State
 
 log = logging.getLogger("thalweg")
@@ -28,8 +28,10 @@ class Bend(NamedTuple):
 
     params: Params
     """eta, the flow's parameters."""
-    affine: Frame
-    """c and L, the affine part of the flow, which the latent holds; the identity in raw coordinates."""
+    outer: Solved | None
+    """b and B, the map around the flow; None in raw coordinates, where the latent's own frame is inside the flow."""
+    straight: Frame | None
+    """Undoes c and L, the affine part of the flow, which the latent holds; None in raw coordinates."""
     step: State
     """The memory of the flow step."""
     points: Array
@@ -56,6 +58,9 @@ class GNNES:
     flow: Flow = field(default_factory=NICE)
     step: FlowStep = field(default_factory=TrustRegion)
     frame: Where = "whitened"
+    points: int | None = None
+    """Of the design, over which the affine part is fitted and a step's divergence measured, at no evaluation; by default
+    n / 2, but at most 5 d, and at least 64 (for a latent with a full matrix also 2 d + 2)."""
 
     def __post_init__(self) -> None:
         if self.frame not in get_args(Where):
@@ -88,23 +93,25 @@ class GNNES:
         d, n = x0.shape[-1], self.population(x0.shape[-1])
         key, key_flow, key_points = jax.random.split(jax.random.fold_in(key, 1), 3)
         params = self.flow.init(key_flow, d, x0.dtype)
-        diagonal = self.latent.frame(latent).scale.ndim == 1
-        affine = gauge.identity_frame(d, x0.dtype, diagonal=diagonal)
-        points = gauge.design(key_points, d, 4 * n, x0.dtype)
-        return GNNState(latent, Bend(params, affine, self.step.init(self.bent, params, n, d), points, key))
+        frame = self.latent.frame(latent)
+        diagonal = frame.scale.ndim == 1
+        points = gauge.design(key_points, d, self.points or max(64, min(n // 2, 5 * d)), x0.dtype, diagonal=diagonal)
+        outer, straight = None, None
+        if not self.raw:
+            outer, straight = frame.solved(), gauge.identity_frame(d, x0.dtype, diagonal=diagonal)
+        return GNNState(latent, Bend(params, outer, straight, self.step.init(self.bent, params, n, d), points, key))
 
     def ask(self, state: GNNState) -> tuple[Array, Array, GNNState]:
         e, z, latent = self.latent.ask(state.latent)
         if state.bend is None:
             return e, z, GNNState(latent, None)
-        x = self.bent.forward(state.bend.params, self._outer(latent, state.bend.affine), e)
-        return e, x, GNNState(latent, state.bend)
+        return e, self.bent.forward(state.bend.params, self.around(state), e), GNNState(latent, state.bend)
 
     def tell(self, state: GNNState, e: Array, x: Array, f: Array) -> tuple[GNNState, Info]:
         if state.bend is None:
             latent, info = self.latent.tell(state.latent, e, x, f)
             return GNNState(latent, None), info
-        drawn = self._outer(state.latent, state.bend.affine)
+        drawn = state.bend.outer or self.latent.frame(state.latent).solved()
         latent, seen = self.latent.tell(state.latent, e, x, f)  # a latent learns from the draws alone
         # under a trace the strategy itself may hold traced hyper-parameters; beside a Python latent this part is compiled alone
         learn = _learn if self.traceable else _learn_compiled
@@ -116,48 +123,49 @@ class GNNES:
     def invert(self, state: GNNState, x: Array) -> Array:
         if state.bend is None:
             return self.latent.invert(state.latent, x)
-        return self.bent.inverse(state.bend.params, self._outer(state.latent, state.bend.affine), x)
+        return self.bent.inverse(state.bend.params, self.around(state), x)
 
     def log_prob(self, state: GNNState, x: Array) -> Array:
         if state.bend is None:
             return self.latent.log_prob(state.latent, x)
-        return self.bent.log_prob(state.bend.params, self._outer(state.latent, state.bend.affine), x)
+        return self.bent.log_prob(state.bend.params, self.around(state), x)
 
     def spread(self, state: GNNState) -> tuple[Array, Array]:
         return self.latent.spread(state.latent)
 
-    def _outer(self, latent: State, affine: Frame) -> Frame:
-        """The frame around the flow: B = A L^-1 and b = m - B c, docs/math.md (9)."""
-        frame = self.latent.frame(latent)
-        return frame if self.raw else frame.after(affine.inverse())
+    def around(self, state: GNNState) -> Place:
+        """The map around the flow, or in raw coordinates inside it, docs/math.md (9)."""
+        outer = None if state.bend is None else state.bend.outer
+        return self.latent.frame(state.latent) if outer is None else outer
 
 
-def _learn(self: GNNES, drawn: Frame, frame: Frame, bend: Bend, e: Array, x: Array, f: Array) -> tuple[Frame, Bend, Info]:
+def _learn(self: GNNES, drawn: Solved, frame: Frame, bend: Bend, e: Array, x: Array, f: Array) -> tuple[Frame, Bend, Info]:
     """Move eta once the latent has moved; returns the frame the latent shall take over, the new bend, and what to show."""
-    bent, raw, flow = self.bent, self.raw, self.flow
+    bent, flow, points = self.bent, self.flow, bend.points
     diagonal = frame.scale.ndim == 1
     key, draw = jax.random.split(bend.key)
     batch = Batch(e, x, f, bent.log_prob_of_draw(bend.params, drawn, e), drawn)
-    params, memory = self.step.reconsider(bent, bend.params, bend.affine, bend.step, batch)
-    if raw:
-        params, memory, info = self.step.step(bent, params, frame, memory, batch, draw)
-        return frame, Bend(params, bend.affine, memory, bend.points, key), info
+    params, memory = self.step.reconsider(bent, bend.params, bend.straight, bend.step, batch)
+    if self.raw:
+        params, memory, info = self.step.step(bent, params, frame.solved(), memory, batch, points, draw)
+        return frame, bend._replace(params=params, step=memory, key=key), info
 
-    affine = gauge.affine_part(bend.points, flow.forward(params, bend.points), diagonal=diagonal)
-    outer = frame.after(affine.inverse())
-    params, memory, info = self.step.step(bent, params, outer, memory, batch, draw)
+    # the latent holds the affine part: B = A L^-1 and b = m - B c, docs/math.md (9)
+    affine = gauge.affine_part(points, flow.forward(params, points), diagonal=diagonal).solved()
+    outer = frame.solved().after(affine.inverse())
+    params, memory, info = self.step.step(bent, params, outer, memory, batch, points, draw)
 
     # docs/math.md (16): x is unchanged, its affine part belongs to the latent
-    bent_points = flow.forward(params, bend.points)
-    affine = gauge.affine_part(bend.points, bent_points, diagonal=diagonal)
-    frame = outer.after(affine)
-    info["nonlinearity"] = gauge.nonlinearity(bend.points, bent_points, affine)
+    bent_points = flow.forward(params, points)
+    affine = gauge.affine_part(points, bent_points, diagonal=diagonal).solved()
+    frame, straight = outer.frame.after(affine.frame), affine.back
+    info["nonlinearity"] = gauge.nonlinearity(points, bent_points, straight)
     # what the latent absorbs changes its root and not its step-size, which alone would mislead
-    info["sigma"] = jnp.exp(frame.log_det() / x.shape[-1])
+    info["sigma"] = jnp.exp((outer.log_det() + affine.log_det()) / x.shape[-1])
     if flow.affine and not diagonal:  # all of it is the latent's now; begin again from the identity
         params = jax.tree.map(jnp.zeros_like, params)
-        affine = gauge.identity_frame(x.shape[-1], x.dtype, diagonal=diagonal)
-    return frame, Bend(params, affine, memory, bend.points, key), info
+        outer, straight = outer.after(affine), gauge.identity_frame(x.shape[-1], x.dtype, diagonal=diagonal)
+    return frame, Bend(params, outer, straight, memory, points, key), info
 
 
 _learn_compiled = jax.jit(_learn, static_argnums=0)

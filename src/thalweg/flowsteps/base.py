@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from thalweg.bent import Bent
-from thalweg.latents.frame import Frame
+from thalweg.latents.frame import Frame, Place, Solved
 from thalweg.types import Array, Info, Key, Params, State
 
 
@@ -20,7 +20,7 @@ class Batch(NamedTuple):
     """Their values (n,)."""
     log_q: Array
     """Their log-density (n,) under the distribution that drew them, pi_{mu_t, eta_t}."""
-    frame: Frame
+    frame: Place
     """The frame of that distribution."""
 
 
@@ -32,15 +32,20 @@ class FlowStep(ABC):
     def init(self, bent: Bent, params: Params, n: int, d: int) -> State:
         """The step's own memory before the first generation of n points in dimension d."""
 
-    def reconsider(self, bent: Bent, params: Params, affine: Frame, state: State, batch: Batch) -> tuple[Params, State]:
+    def reconsider(
+        self, bent: Bent, params: Params, straight: Frame | None, state: State, batch: Batch
+    ) -> tuple[Params, State]:
         """Judge the last step and the bend by the fresh batch, before the next step; by default, accept them.
 
-        `affine` is the affine part of the flow at these parameters.
+        `straight` undoes the affine part of the flow at these parameters; None in raw coordinates, where it has no meaning.
         """
         return params, state
 
     @abstractmethod
     def step(
-        self, bent: Bent, params: Params, frame: Frame, state: State, batch: Batch, key: Key
+        self, bent: Bent, params: Params, frame: Solved, state: State, batch: Batch, points: Array, key: Key
     ) -> tuple[Params, State, Info]:
-        """The new eta. `frame` is that of pi_{mu_{t+1}, eta_t}: the latent has already moved."""
+        """The new eta. `frame` is that of pi_{mu_{t+1}, eta_t}: the latent has already moved.
+
+        `points` are standard normals, the same in each generation: the design of the gauge, docs/math.md (15).
+        """

@@ -1,4 +1,4 @@
-"""A buffer of the last generations, for steps that learn from more than the newest one ("using historic data")."""
+"""A buffer of former generations, for steps that learn from more than the newest one ("using historic data")."""
 
 from typing import Any, NamedTuple
 
@@ -7,32 +7,44 @@ import jax.numpy as jnp
 from thalweg.types import Array
 
 
-class History(NamedTuple):
-    """The last generations, newest first; shapes are fixed, so that unfilled places carry the weight 0."""
+class Known(NamedTuple):
+    """All points that a step learns from, the newest first."""
 
     x: Array
-    """(generations, n, d)"""
+    """(m, d)"""
     utility: Array
-    """(generations, n)"""
+    """(m,)"""
     log_q: Array
-    """(generations, n): log-density under the distribution that drew the point"""
+    """(m,): log-density under the distribution that drew the point"""
     weight: Array
-    """(generations, n): 1 where there is a point, 0 where there is none yet"""
+    """(m,): 1 where there is a point, 0 where there is none yet and a copy of a new one stands in"""
+
+
+class History(NamedTuple):
+    """The generations before the newest one, last first; shapes are fixed, so that unfilled places carry the weight 0."""
+
+    x: Array
+    """(generations - 1, n, d)"""
+    utility: Array
+    """(generations - 1, n)"""
+    log_q: Array
+    weight: Array
 
     @classmethod
     def empty(cls, generations: int, n: int, d: int, dtype: Any) -> "History":
-        """A buffer that holds nothing yet."""
-        zero = jnp.zeros((generations, n), dtype)
-        return cls(jnp.zeros((generations, n, d), dtype), zero, zero, zero)
+        """Nothing yet, of so many generations, the newest one included."""
+        zero = jnp.zeros((generations - 1, n), dtype)
+        return cls(jnp.zeros((generations - 1, n, d), dtype), zero, zero, zero)
 
-    def push(self, x: Array, utility: Array, log_q: Array) -> "History":
-        """Take in a generation and forget the oldest."""
+    def join(self, x: Array, utility: Array, log_q: Array) -> tuple[Known, "History"]:
+        """A new generation and the former ones together; and what to keep of them all."""
         new = History(x, utility, log_q, jnp.ones_like(log_q))
-        return History(*(jnp.concatenate([fresh[None], old[:-1]]) for fresh, old in zip(new, self, strict=True)))
-
-    def flat(self) -> tuple[Array, Array, Array, Array]:
-        """All points: x (m, d), utility, log_q and weight (m,). Empty places hold copies of the newest generation."""
-        filled = self.weight > 0
-        x = jnp.where(filled[..., None], self.x, self.x[:1])
-        log_q = jnp.where(filled, self.log_q, self.log_q[:1])
-        return x.reshape(-1, x.shape[-1]), self.utility.reshape(-1), log_q.reshape(-1), self.weight.reshape(-1)
+        stacks = [jnp.concatenate([fresh[None], old]) for fresh, old in zip(new, self, strict=True)]
+        filled = stacks[3] > 0
+        known = Known(
+            jnp.where(filled[..., None], stacks[0], x).reshape(-1, x.shape[-1]),
+            stacks[1].reshape(-1),
+            jnp.where(filled, stacks[2], log_q).reshape(-1),
+            stacks[3].reshape(-1),
+        )
+        return known, History(*(stack[:-1] for stack in stacks))

@@ -10,9 +10,9 @@ from jax.flatten_util import ravel_pytree
 from thalweg import ranking
 from thalweg.bent import Bent
 from thalweg.flowsteps.base import Batch, FlowStep
-from thalweg.flowsteps.history import History
+from thalweg.flowsteps.history import History, Known
 from thalweg.flowsteps.lbfgs import minimise
-from thalweg.latents.frame import Frame, apply
+from thalweg.latents.frame import Solved
 from thalweg.types import Array, Info, Key, Params
 
 Denominator = Literal["sampling", "box"]
@@ -82,13 +82,13 @@ class Penalised(FlowStep):
         return PenalisedState(jnp.asarray(self.penalty, dtype), History.empty(self.generations, n, d, dtype))
 
     def step(
-        self, bent: Bent, params: Params, frame: Frame, state: PenalisedState, batch: Batch, key: Key
+        self, bent: Bent, params: Params, frame: Solved, state: PenalisedState, batch: Batch, points: Array, key: Key
     ) -> tuple[Params, PenalisedState, Info]:
         n, d = batch.e.shape
-        history = state.history.push(batch.x, self.shape(batch.f), batch.log_q)
+        known, history = state.history.join(batch.x, self.shape(batch.f), batch.log_q)
         draws = bent.base.sample(key, (self.samples * n, d), batch.x.dtype)
         flat, unravel = ravel_pytree(params)
-        evaluate = self.terms(bent, params, frame, history, draws)
+        evaluate = self.terms(bent, params, frame, known, draws)
 
         def objective(flat: Array) -> Array:
             terms = evaluate(unravel(flat))
@@ -111,9 +111,9 @@ class Penalised(FlowStep):
             return -ranking.standardise(f)
         return ranking.assign(f, len(f) * ranking.nes_utilities(len(f)))
 
-    def terms(self, bent: Bent, params: Params, frame: Frame, history: History, draws: Array) -> Callable[[Params], Terms]:
+    def terms(self, bent: Bent, params: Params, frame: Solved, known: Known, draws: Array) -> Callable[[Params], Terms]:
         """The two terms of the objective as functions of eta, for eta_t = params; `draws` (M, d) are the KL samples."""
-        x, worth, log_q, weight = history.flat()
+        x, worth, log_q, weight = known
         if self.denominator == "box":
             log_q = bent.log_prob(params, frame, x)
         points = jnp.concatenate([x, bent.forward(params, frame, draws)])  # one evaluation of the flow serves both terms
@@ -138,15 +138,14 @@ class Penalised(FlowStep):
         )
 
 
-def log_density(bent: Bent, frame: Frame, x: Array) -> Callable[[Params], Array]:
+def log_density(bent: Bent, frame: Solved, x: Array) -> Callable[[Params], Array]:
     """bent.log_prob at fixed points as a function of eta: what does not depend on it is computed once, not 60 times a step."""
     flow, log_det = bent.flow, frame.log_det()
-    back = frame.inverse().scale
     y = x if bent.raw else frame.whiten(x)
 
     def evaluate(params: Params) -> Array:
         inner = flow.inverse(params, y)
-        e = apply(back, inner - frame.mean) if bent.raw else inner
+        e = frame.whiten(inner) if bent.raw else inner
         return bent.base.log_prob(e) - flow.log_det(params, inner) - log_det
 
     return evaluate

@@ -13,7 +13,8 @@ from thalweg import ranking
 from thalweg.bent import Bent
 from thalweg.flowsteps.base import Batch, FlowStep
 from thalweg.flowsteps.history import History
-from thalweg.latents.frame import Frame
+from thalweg.latents.bases import GAUSSIAN
+from thalweg.latents.frame import Frame, Place, Solved
 from thalweg.types import Array, Info, Key, Params
 
 T = TypeVar("T")
@@ -40,7 +41,6 @@ class Settings(NamedTuple):
     momentum: float
     generations: int
     clip: float
-    draws: int
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,8 @@ class TrustRegion(FlowStep):
     """How fast a bend without evidence shrinks."""
     bend_bar: float = 1.0
     """Evidence of the bend above which it does not shrink."""
-    draws: int | None = None
-    """Standard draws for metric and KL, which cost no evaluation; max(n, 32)."""
     products: int = 1
-    """Conjugate-gradient products for the natural direction. One leaves the plain gradient and only sets its length: stopping
+    """Conjugate-gradient iterations for the natural direction. One leaves the plain gradient and only sets its length: stopping
     early is what keeps the step from fitting noise."""
     damping: float = 1e-2
     """Added to the metric, relative to a standard draw's own scale of 1."""
@@ -81,7 +79,7 @@ class TrustRegion(FlowStep):
         """The constants for populations of n in dimension d.
 
         >>> TrustRegion().settings(100, 10)
-        Settings(radius=0.03, adapt=0.3, bar=-0.1, momentum=0.5, generations=1, clip=20.0, draws=100)
+        Settings(radius=0.03, adapt=0.3, bar=-0.1, momentum=0.5, generations=1, clip=20.0)
         """
         generations = pick(self.generations, min(5, ceil(10 * d / n)))
         many = generations == 1
@@ -93,7 +91,6 @@ class TrustRegion(FlowStep):
             momentum=pick(self.momentum, 0.5 if many else 0.0),
             generations=generations,
             clip=pick(self.clip, 20.0 if many else 5.0),
-            draws=pick(self.draws, max(n, 32)),
         )
 
     def init(self, bent: Bent, params: Params, n: int, d: int) -> TrustRegionState:
@@ -103,37 +100,36 @@ class TrustRegion(FlowStep):
         return TrustRegionState(zero, zero, nothing, (nothing, nothing), history)
 
     def reconsider(
-        self, bent: Bent, params: Params, affine: Frame, state: TrustRegionState, batch: Batch
+        self, bent: Bent, params: Params, straight: Frame | None, state: TrustRegionState, batch: Batch
     ) -> tuple[Params, TrustRegionState]:
         s = self.settings(*batch.e.shape)
         utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
-        unravel = ravel_pytree(params)[1]
+        flat, unravel = ravel_pytree(params)
+        inner = bent.inner(batch.frame)
+        y = bent.forward(params, inner, batch.e)
 
-        # did the last step help? its effect on the log-density of fresh points, against their ranks, docs/math.md (18)
-        def log_prob(params: Params) -> Array:
-            return bent.log_prob(params, batch.frame, batch.x)
-
-        of_step = evidence(utilities, jax.jvp(log_prob, (params,), (unravel(state.last),))[1])
+        # did the last step help? what it did to the log-density of fresh points, against their ranks, docs/math.md (18)
+        effect = bent.log_prob_of_draw(params, inner, batch.e) - bent.log_prob(unravel(flat - state.last), inner, y)
+        of_step = evidence(utilities, effect)
         log_radius = state.log_radius + s.adapt * (of_step - s.bar) * jnp.any(state.last != 0)
         low, high = jnp.log(jnp.asarray(self.radius_range, log_radius.dtype))
         log_radius = jnp.clip(log_radius, low, high)
-        if bent.raw:
+        if straight is None:
             return params, state._replace(log_radius=log_radius, evidence=(of_step, jnp.zeros_like(of_step)))
 
         # does the bend help? the same for its amplitude; what cannot show that it helps fades, docs/math.md (17)
-        bend = affine.whiten(bent.flow.forward(params, batch.e)) - batch.e
+        bend = straight.place(y) - batch.e
         of_bend = evidence(utilities, jnp.sum(batch.e * bend, -1))
         factor = jnp.exp(-self.tempering * jnp.maximum(0.0, self.bend_bar - of_bend))
         return bent.flow.temper(params, factor), state._replace(log_radius=log_radius, evidence=(of_step, of_bend))
 
     def step(
-        self, bent: Bent, params: Params, frame: Frame, state: TrustRegionState, batch: Batch, key: Key
+        self, bent: Bent, params: Params, frame: Solved, state: TrustRegionState, batch: Batch, points: Array, key: Key
     ) -> tuple[Params, TrustRegionState, Info]:
-        n, d = batch.e.shape
-        s = self.settings(n, d)
+        s = self.settings(*batch.e.shape)
         flat, unravel = ravel_pytree(params)
-        history = state.history.push(batch.x, ranking.assign(batch.f, ranking.nes_utilities(n)), batch.log_q)
-        x, utility, log_q, weight = history.flat()
+        utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
+        (x, utility, log_q, weight), history = state.history.join(batch.x, utilities, batch.log_q)
 
         # gradient of the self-normalised, clipped importance-weighted utility, docs/math.md (11), (19); by the parameters as
         # they are, since slices of a flat vector would each be padded on the way back
@@ -146,26 +142,29 @@ class TrustRegion(FlowStep):
         gradient = s.momentum * state.gradient + jnp.nan_to_num(ravel_pytree(slopes)[0], posinf=0.0, neginf=0.0)
 
         # direction by conjugate gradients on the Gauss-Newton product, length by the radius, docs/math.md (14)
-        e = bent.base.sample(key, (s.draws, d), x.dtype)
-        z = bent.forward(params, frame, e)
-        _, forward = jax.linearize(lambda params: bent.inverse(params, frame, z), params)
-        transpose = jax.linear_transpose(forward, params)
-        precision = bent.base.precision(e)[:, None] / s.draws
+        inner = bent.inner(frame)
+        e, z = free_draws(bent, params, inner, points, len(batch.e), key)
+        _, forward = jax.linearize(lambda params: bent.inverse(params, inner, z), params)
+        precision = bent.base.precision(e)[:, None] / len(e)
 
         def product(v: Array) -> Array:
+            transpose = jax.linear_transpose(forward, params)
             return ravel_pytree(transpose(precision * forward(unravel(v)))[0])[0] + self.damping * v
 
-        direction = conjugate_gradients(product, gradient, self.products)
+        def curvature(v: Array) -> Array:
+            return jnp.sum(precision * forward(unravel(v)) ** 2) + self.damping * (v @ v)
+
+        direction = conjugate_gradients(product, curvature, gradient, self.products)
         slope = direction @ gradient
         radius = s.radius * jnp.exp(state.log_radius)
         step = direction * jnp.sqrt(2 * radius / jnp.maximum(slope, 1e-300))
         step = jnp.where(jnp.all(jnp.isfinite(step)) & (slope > 0), step, 0.0)
 
         # the hard bound: halve until the measured KL is at most twice the radius, else stay, docs/math.md (12)
-        log_old = bent.log_prob_of_draw(params, frame, e)
+        log_old = bent.log_prob_of_draw(params, inner, e)
 
         def divergence(step: Array) -> Array:
-            log_ratio = bent.log_prob(unravel(flat + step), frame, z) - log_old
+            log_ratio = bent.log_prob(unravel(flat + step), inner, z) - log_old
             return jnp.mean(jnp.expm1(log_ratio) - log_ratio)
 
         step, kl = backtrack(divergence, step, 2 * radius)
@@ -184,6 +183,20 @@ def pick(value: T | None, default: T) -> T:
     return default if value is None else value
 
 
+def free_draws(bent: Bent, params: Params, inner: Place, points: Array, n: int, key: Key) -> tuple[Array, Array]:
+    """Standard draws for metric and KL, which cost no evaluation, and where the flow takes them.
+
+    The design of the gauge will do, and bending it is done already: the compiler sees that. One half of it, as the other has
+    the same points with the other sign. Where nothing is gauged, or the tails are heavy, some fixed points would leave too
+    much unseen, generation after generation, and fresh ones are drawn.
+    """
+    if bent.raw or bent.base != GAUSSIAN:
+        e = bent.base.sample(key, (max(n, 32), points.shape[-1]), points.dtype)
+        return e, bent.forward(params, inner, e)
+    half = len(points) // 2
+    return points[:half], bent.forward(params, inner, points)[:half]
+
+
 def evidence(utilities: Array, effect: Array) -> Array:
     """sum a q / sqrt(sum a^2 q^2): about standard normal if the effect q has nothing to do with the utilities a."""
     product = utilities * effect
@@ -191,20 +204,28 @@ def evidence(utilities: Array, effect: Array) -> Array:
     return jnp.where(total > 0, jnp.sum(product) / jnp.where(total > 0, total, 1.0), 0.0)
 
 
-def conjugate_gradients(product: Callable[[Array], Array], b: Array, iterations: int) -> Array:
-    """Approximate the solution of product(v) = b from v = 0; stops moving once the residual vanishes."""
+def conjugate_gradients(
+    product: Callable[[Array], Array], curvature: Callable[[Array], Array], b: Array, iterations: int
+) -> Array:
+    """Approximate the solution of product(v) = b from v = 0; stops moving once the residual vanishes.
+
+    Of the last product only curvature(v) = v . product(v) counts, which is cheaper: a single iteration needs no product.
+    """
+
+    def quotient(a: Array, b: Array) -> Array:
+        return jnp.where(b > 0, a / jnp.where(b > 0, b, 1.0), 0.0)
 
     def body(_: int, carry: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
         v, r, p, rr = carry
         image = product(p)
-        curvature = p @ image
-        alpha = jnp.where(curvature > 0, rr / jnp.where(curvature > 0, curvature, 1.0), 0.0)
+        alpha = quotient(rr, p @ image)
         v, r = v + alpha * p, r - alpha * image
         new = r @ r
-        beta = jnp.where(rr > 0, new / jnp.where(rr > 0, rr, 1.0), 0.0)
-        return v, r, r + beta * p, new
+        return v, r, r + quotient(new, rr) * p, new
 
-    return jax.lax.fori_loop(0, iterations, body, (jnp.zeros_like(b), b, b, b @ b))[0]
+    start = (jnp.zeros_like(b), b, b, b @ b)
+    v, _, p, rr = jax.lax.fori_loop(0, iterations - 1, body, start) if iterations > 1 else start
+    return v + quotient(rr, curvature(p)) * p
 
 
 def backtrack(divergence: Callable[[Array], Array], step: Array, limit: Array, halvings: int = 8) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
+from jax.scipy.linalg import lu_factor, lu_solve
 
 from thalweg.types import Array
 
@@ -37,9 +38,66 @@ class Frame(NamedTuple):
             return jnp.sum(jnp.log(jnp.abs(self.scale)))
         return jnp.linalg.slogdet(self.scale)[1]
 
+    def solved(self) -> "Solved":
+        """The same map together with its inverse and its determinant, of one factorisation."""
+        if self.scale.ndim == 1:
+            return Solved(self, self.inverse(), self.log_det())
+        factors, pivots = lu_factor(self.scale)
+        scale = lu_solve((factors, pivots), jnp.eye(len(self.mean), dtype=self.scale.dtype))
+        return Solved(self, Frame(-apply(scale, self.mean), scale), jnp.sum(jnp.log(jnp.abs(jnp.diag(factors)))))
+
     def std(self) -> Array:
         """Standard deviation per coordinate of mean + scale e for a standard normal e."""
         return jnp.abs(self.scale) if self.scale.ndim == 1 else jnp.linalg.norm(self.scale, axis=1)
+
+
+class Solved(NamedTuple):
+    """An affine map of which everything is known, so that whitening is a product and no solve."""
+
+    frame: Frame
+    back: Frame
+    """The inverse of `frame`."""
+    log_volume: Array
+
+    def place(self, e: Array) -> Array:
+        """Standard coordinates to the search space, for points (..., d)."""
+        return self.frame.place(e)
+
+    def whiten(self, z: Array) -> Array:
+        """Undo `place`."""
+        return self.back.place(z)
+
+    def after(self, first: "Solved") -> "Solved":
+        """The composition: `first`, then this map."""
+        return Solved(self.frame.after(first.frame), first.back.after(self.back), self.log_volume + first.log_volume)
+
+    def inverse(self) -> "Solved":
+        """The inverse map."""
+        return Solved(self.back, self.frame, -self.log_volume)
+
+    def log_det(self) -> Array:
+        """log |det|."""
+        return self.log_volume
+
+
+class Identity(NamedTuple):
+    """The map that leaves everything where it is, at no cost."""
+
+    def place(self, e: Array) -> Array:
+        """e itself."""
+        return e
+
+    def whiten(self, z: Array) -> Array:
+        """z itself."""
+        return z
+
+    def log_det(self) -> Array:
+        """0."""
+        return jnp.zeros(())
+
+
+Place = Frame | Solved | Identity
+"""Any affine map between standard coordinates and the search space."""
 
 
 def apply(scale: Array, e: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from thalweg import stepping
 from thalweg.gnnes import GNNES
 from thalweg.latents.base import Latent
-from thalweg.latents.frame import Frame
+from thalweg.latents.frame import Place
 from thalweg.objectives import Objective
 from thalweg.types import Array, Key, State, Strategy
 
@@ -107,17 +107,14 @@ def _follow(
 def _look(strategy: Any, state: Any, circles: Array) -> tuple[Array, Array, Array]:
     """Isolines, mean of the latent, and entropy: that of the Gaussian inside, as the flow keeps volumes."""
     if isinstance(strategy, GNNES):
-        latent = frame = strategy.latent.frame(state.latent)
-        if not strategy.raw:  # docs/math.md (9): the affine part of the flow is the latent's, and must not count twice
-            frame = latent.after(state.bend.affine.inverse())
+        latent, frame = strategy.latent.frame(state.latent), strategy.around(state)
         lines = strategy.bent.forward(state.bend.params, frame, circles)
     else:
         latent = frame = strategy.frame(state)
         lines = frame.place(circles)
-    return lines, latent.mean, gaussian_entropy(frame)
+    return lines, latent.mean, gaussian_entropy(frame, len(latent.mean))
 
 
-def gaussian_entropy(frame: Frame) -> Array:
-    """0.5 log det (2 pi e C) of mean + A e with C = A A'."""
-    d = frame.mean.shape[-1]
+def gaussian_entropy(frame: Place, d: int) -> Array:
+    """0.5 log det (2 pi e C) of mean + A e in dimension d, with C = A A'."""
     return frame.log_det() + 0.5 * d * (1 + log(2 * pi))
