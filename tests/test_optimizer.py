@@ -272,7 +272,7 @@ def test_through_a_flow_draws_and_points_of_injected_points_still_belong_togethe
     es.inject([[0.5, 0.2], [300.0, -800.0]])
     X = es.ask()
     assert X[:2].tolist() == [[0.5, 0.2], [300.0, -800.0]]
-    e, y = np.asarray(es._asked.e), np.asarray(es._asked.y)
+    e, y = np.asarray(es._asked.drawn.e), np.asarray(es._asked.drawn.x)
     np.testing.assert_allclose(es.steps.invert(es.state, y), e, atol=1e-8)
     assert np.linalg.norm(e[1]) == pytest.approx(2**0.5 + 1)
     es.tell(X, [-1.0, -2.0, 1.0, 2.0, 3.0, 4.0])

@@ -6,21 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.types import State
+from thalweg.stepping import Drawn
 from thalweg.validation import as_array, shortened
 
 
 class Asked(NamedTuple):
     """A generation that waits for its values."""
 
-    e: Any
-    """Standard draws (n, d)."""
-    y: Any
-    """Points in the unbounded search space."""
+    drawn: Drawn
+    """Standard draws, points in the unbounded search space, and the state that has drawn them."""
     x: np.ndarray
     """Points as the objective sees them."""
-    state: State
-    """The state that has drawn them."""
     injected: int
     """How many of them were not drawn but given by the user."""
 

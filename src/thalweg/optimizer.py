@@ -16,6 +16,7 @@ from thalweg.bounds import parse_bounds
 from thalweg.generation import Asked, match, place_given
 from thalweg.methods import make_strategy
 from thalweg.result import make_result
+from thalweg.stepping import Drawn
 from thalweg.stopping import Budget, Generation, StopTests, Tolerances, default_max_iter, spent
 from thalweg.types import State, Strategy
 from thalweg.validation import Seed, as_array, as_point, as_positive, as_seed, shortened
@@ -97,8 +98,11 @@ class Optimizer:
         self.std = np.full(self.d, self.sigma0)
         self.steps = stepping.steps_of(self.strategy, self.d)
         import_module("scipy.optimize")  # for the result; while the compiler is busy this takes no time
-        self.state: State = self.steps.init(self.seed, self.mean, self.sigma0)
+        self.state: State
         """The strategy's state after the last tell."""
+        self.drawn: Drawn | None
+        """The next generation, if it was drawn ahead."""
+        self.state, self.drawn = self.steps.begin(self.seed, self.mean, self.sigma0)
         self._asked: Asked | None = None
         self._halted: dict[str, float] = {}
 
@@ -120,8 +124,8 @@ class Optimizer:
     def ask(self) -> np.ndarray:
         """The points of the next generation, (popsize, d), inside the bounds. Asking again gives fresh points."""
         if self._asked is not None:
-            self.state = self._asked.state
-        e, y, state = self.steps.ask(self.state)
+            self.state, self.drawn = self._asked.drawn.state, None
+        e, y, state = self.steps.ask(self.state) if self.drawn is None else self.drawn
         injected = min(len(self.injected), self.popsize)
         if injected:
             given = self.injected[:injected] if self.box is None else self.box.out_of(self.injected[:injected])
@@ -131,7 +135,7 @@ class Optimizer:
         x[:injected] = self.injected[:injected]
         if not np.all(np.isfinite(x)):
             raise RuntimeError(f"the search distribution is no longer finite (after {self.nit} generations); see stop()")
-        self._asked = Asked(e, y, x, state, injected)
+        self._asked = Asked(Drawn(e, y, state), x, injected)
         return x.copy()
 
     def tell(self, X: Any, F: Iterable[Any]) -> None:
@@ -147,8 +151,8 @@ class Optimizer:
         self._count(asked.x, f)
         if np.all(np.isnan(f)) and self.tests.failed == 0:
             logger.warning("generation %d has not a single value; its points are ranked by chance", self.nit + 1)
-        state, view = self.steps.tell(asked.state, asked.e, asked.y, f)
-        self.state = state if view.finite else asked.state
+        state, drawn, view = self.steps.tell(asked.drawn, f)
+        self.state, self.drawn = (state, drawn) if view.finite else (asked.drawn.state, None)
         self.injected = self.injected[asked.injected :]
         self.info = view.info
         condition = stepping.covariance_condition(view.scale) if self.nit % 10 == 9 else np.nan
@@ -163,7 +167,7 @@ class Optimizer:
         """End the open generation without learning from it; those values that are not NaN still count."""
         asked, f = self._values(X, F)
         self._count(asked.x[~np.isnan(f)], f[~np.isnan(f)])
-        self.state, self._asked = asked.state, None
+        self.state, self.drawn, self._asked = asked.drawn.state, None, None
 
     def inject(self, points: Any) -> None:
         """Offer known good points: they take the places of samples in the next generation.

@@ -6,7 +6,6 @@ strategy with a Python object inside cannot be traced and is called as it is.
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -36,14 +35,24 @@ def make_keys(seeds: Sequence[int]) -> Key:
     return _key(jnp.asarray(np.stack([_words(seed) for seed in seeds])))
 
 
+class Drawn(NamedTuple):
+    """A generation, and the state that has drawn it."""
+
+    e: Any
+    x: Any
+    state: State
+
+
 class Steps:
     """The steps of a strategy in dimension d.
 
+    The next generation is drawn along with the update, so that a generation is one call of one program: calls are what small
+    problems spend their time on.
+
     >>> from thalweg.latents.cmaes import CMAES
     >>> steps = steps_of(CMAES(), 2)
-    >>> state = steps.init(1, np.zeros(2), 0.5)
-    >>> e, x, state = steps.ask(state)
-    >>> state, view = steps.tell(state, e, x, np.asarray(x).sum(1))
+    >>> state, drawn = steps.begin(1, np.zeros(2), 0.5)
+    >>> state, drawn, view = steps.tell(drawn, np.asarray(drawn.x).sum(1))
     >>> view.finite, view.mean.shape
     (True, (2,))
     """
@@ -52,48 +61,76 @@ class Steps:
         self.strategy, self.d = strategy, d
         self.names: list[str] = []
         """Of the info, in the order in which the numbers come."""
-        self._init: Callable[..., State] = partial(_init, strategy)
-        self._ask: Callable[..., tuple[Array, Array, State]] = strategy.ask
-        self._tell: Callable[..., tuple[State, Array, Any]] = self._learn
-        self._invert: Callable[..., Array] = strategy.invert
-        if strategy.traceable and not compile_cache.setting("jax_disable_jit"):
-            # the programs are compiled at the same time, and this goes on meanwhile
+        self.moved: list[int] = []
+        """Which leaves of the state change when a generation is drawn."""
+        self.compiles = strategy.traceable and not compile_cache.setting("jax_disable_jit")
+        self._begin: Callable[..., Any] = self._started
+        self._turn: Callable[..., Any] = self._learned
+        self._ask: Callable[..., tuple[Array, Array, State]] | None = None if self.compiles else strategy.ask
+        self._invert: Callable[..., Array] = jax.jit(strategy.invert) if self.compiles else strategy.invert
+        if self.compiles:  # both at the same time, and this goes on meanwhile
             point, number = jax.ShapeDtypeStruct((d,), float), jax.ShapeDtypeStruct((), float)
-            self._init = Program(self._init, jax.ShapeDtypeStruct((2,), np.uint32), point, number)
-            self._ask = Program(self._ask, self._init.shapes)
-            e, x, state = self._ask.shapes
-            self._tell = Program(self._tell, state, e, x, jax.ShapeDtypeStruct(e.shape[:1], float))
-            self._invert = jax.jit(self._invert)
+            self._begin = Program(self._started, jax.ShapeDtypeStruct((2,), np.uint32), point, number)
+            self.state, (e, x, _) = self._begin.shapes
+            self._turn = Program(self._learned, self.state, e, x, jax.ShapeDtypeStruct(e.shape[:1], float))
 
-    def init(self, seed: int, x0: np.ndarray, sigma0: float) -> State:
-        """The state before the first generation."""
+    def begin(self, seed: int, x0: np.ndarray, sigma0: float) -> tuple[State, Drawn | None]:
+        """The state before the first generation, and that generation if it can be drawn ahead."""
         with jax.enable_x64(True):
-            return self._init(_words(seed), x0, np.float64(sigma0))
+            state, drawn = self._begin(_words(seed), x0, np.float64(sigma0))
+        return state, self._unpacked(state, drawn)
 
-    def ask(self, state: State) -> tuple[Array, Array, State]:
-        """Draws e, points x and the state that has drawn them."""
+    def ask(self, state: State) -> Drawn:
+        """A generation; for those that were not drawn ahead."""
         with jax.enable_x64(True):
-            return self._ask(state)
+            if self._ask is None:
+                self._ask = Program(self.strategy.ask, self.state)
+            return Drawn(*self._ask(state))
 
-    def tell(self, state: State, e: Array, x: Array, f: np.ndarray) -> tuple[State, View]:
-        """The state after a generation, and what to look at: one array comes from the device."""
+    def tell(self, drawn: Drawn, f: np.ndarray) -> tuple[State, Drawn | None, View]:
+        """The state after a generation, the next one, and what to look at: that is one array from the device."""
         with jax.enable_x64(True):
-            state, numbers, scale = self._tell(state, e, x, f)
+            state, ahead, numbers, scale = self._turn(drawn.state, drawn.e, drawn.x, f)
         mean, std, (finite, *info) = np.split(np.array(numbers), (self.d, 2 * self.d))
-        return state, View(mean, std, bool(finite), dict(zip(self.names, map(float, info), strict=True)), scale)
+        view = View(mean, std, bool(finite), dict(zip(self.names, map(float, info), strict=True)), scale)
+        return state, self._unpacked(state, ahead), view
 
     def invert(self, state: State, x: np.ndarray) -> np.ndarray:
         """The draws that give the points x."""
         with jax.enable_x64(True):
             return np.array(self._invert(state, x))
 
-    def _learn(self, state: State, e: Array, x: Array, f: Array) -> tuple[State, Array, Any]:
+    def _started(self, words: Array, x0: Array, sigma0: Array) -> tuple[State, Any]:
+        return self._ahead(self.strategy.init(_key(words), jnp.asarray(x0), sigma0))
+
+    def _learned(self, state: State, e: Array, x: Array, f: Array) -> tuple[State, Any, Array, Any]:
         state, info = self.strategy.tell(state, e, x, jnp.asarray(f))
         mean, std = self.strategy.spread(state)
         finite = is_finite((state, mean, std))
         self.names = sorted(info)
         numbers = [jnp.asarray(each, float) for each in (finite, *(info[name] for name in self.names))]
-        return state, jnp.concatenate([mean, std, jnp.stack(numbers)]), _scale(self.strategy, state)
+        shown, scale = jnp.concatenate([mean, std, jnp.stack(numbers)]), _scale(self.strategy, state)
+        return (*self._ahead(state), shown, scale)
+
+    def _ahead(self, state: State) -> tuple[State, Any]:
+        """The state and the generation that it draws next; not beside a Python object, which may want to be asked later."""
+        if not self.compiles:
+            return state, None
+        # behind a barrier the compiler makes of it what it makes of `ask` alone, to the last bit: see a run that is resumed
+        state = jax.lax.optimization_barrier(state)
+        e, x, after = self.strategy.ask(state)
+        leaves = list(zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True))
+        self.moved = [i for i, (old, new) in enumerate(leaves) if old is not new]
+        return state, (e, x, [leaves[i][1] for i in self.moved])
+
+    def _unpacked(self, state: State, ahead: Any) -> Drawn | None:
+        if ahead is None:
+            return None
+        e, x, moved = ahead
+        leaves, tree = jax.tree.flatten(state)
+        for i, leaf in zip(self.moved, moved, strict=True):
+            leaves[i] = leaf
+        return Drawn(e, x, jax.tree.unflatten(tree, leaves))
 
 
 def steps_of(strategy: Strategy, d: int) -> Steps:
@@ -128,10 +165,6 @@ def is_finite(tree: State) -> Array:
 def _scale(strategy: Strategy, state: Any) -> Array | None:
     latent, inner = (strategy.latent, state.latent) if isinstance(strategy, GNNES) else (strategy, state)
     return latent.frame(inner).scale if isinstance(latent, Latent) else None
-
-
-def _init(strategy: Strategy, words: Array, x0: Array, sigma0: Array) -> State:
-    return strategy.init(_key(words), jnp.asarray(x0), sigma0)
 
 
 def _words(seed: int) -> np.ndarray:

@@ -85,10 +85,9 @@ def test_isolines_and_entropy_of_a_flow_are_those_of_its_density(courses):
     """In dimension 2, log p = 1 - r^2 / 2 - entropy on the image of the circle of radius r; p from the strategy itself."""
     strategy, course = ARMS["GNN-xNES"].strategy(2), courses["GNN-xNES"]
     steps = stepping.steps_of(strategy, 2)
-    state = steps.init(SHOWN, np.array(TINY.x0), TINY.sigma0)
+    _, drawn = steps.begin(SHOWN, np.array(TINY.x0), TINY.sigma0)
     for _ in range(3):
-        e, x, asked = steps.ask(state)
-        state, view = steps.tell(asked, e, x, ROSENBROCK(np.asarray(x)))
+        state, drawn, view = steps.tell(drawn, ROSENBROCK(np.asarray(drawn.x)))
     assert view.info["nonlinearity"] > 1e-3, "a straight distribution would tell little"
     log_p = np.asarray(strategy.log_prob(state, jnp.asarray(course.isolines[0, 3])))
     expected = 1 - np.square(TINY.radii) / 2 - course.entropy[0, 3]
