@@ -50,10 +50,13 @@ class Evaluator:
         """The values of the points, NaN where there is none. Only executors can keep to a timeout in seconds."""
         outcomes: list[Any] = [PENDING] * len(points)
         try:
-            self.backend.run(points.copy(), outcomes, timeout)  # an objective may write into its argument
+            values = self.backend.run(points.copy(), outcomes, timeout)  # an objective may write into its argument
         except KeyboardInterrupt:
-            values = [to_value(outcome) for outcome in outcomes]
-            raise Interrupted(np.array([np.nan if isinstance(v, Failure) else v for v in values])) from None
+            finished = [to_value(outcome) for outcome in outcomes]
+            raise Interrupted(np.array([np.nan if isinstance(v, Failure) else v for v in finished])) from None
+        if values is not None:  # numbers already: no loop over large generations
+            self.answered = True
+            return values
         return self._settle(outcomes, points)
 
     def __enter__(self) -> "Evaluator":

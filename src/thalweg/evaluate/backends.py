@@ -25,8 +25,11 @@ class Backend(ABC):
     args: tuple[Any, ...]
 
     @abstractmethod
-    def run(self, points: np.ndarray, outcomes: list[Any], timeout: float | None) -> None:
-        """Put what the objective gives at points[i] into outcomes[i]; who can, gives up after `timeout` seconds."""
+    def run(self, points: np.ndarray, outcomes: list[Any], timeout: float | None) -> np.ndarray | None:
+        """Put what the objective gives at points[i] into outcomes[i]; who can, gives up after `timeout` seconds.
+
+        Who has all values at once, as an array of numbers, returns that instead.
+        """
 
     def close(self) -> None:
         """Let go of what was taken."""
@@ -45,11 +48,11 @@ class Serial(Backend):
 class Vectorized(Backend):
     """The whole generation in one call."""
 
-    def run(self, points: np.ndarray, outcomes: list[Any], timeout: float | None) -> None:
+    def run(self, points: np.ndarray, outcomes: list[Any], timeout: float | None) -> np.ndarray | None:
         outcome = guarded(self.fun, points, self.args)
         if outcome is None or isinstance(outcome, Failure):
             outcomes[:] = [outcome] * len(points)
-            return
+            return None
         try:
             values = np.asarray(outcome)
         except ValueError:  # a ragged list
@@ -59,7 +62,11 @@ class Vectorized(Backend):
                 f"with vectorized=True fun must return one value per point: got shape {values.shape} for points of shape "
                 f"{points.shape}, wanted ({len(points)},)"
             )
-        outcomes[:] = values.reshape(len(points)).tolist()
+        values = values.reshape(len(points))
+        if values.dtype.kind in "biuf":
+            return values.astype(float)
+        outcomes[:] = values.tolist()
+        return None
 
 
 @dataclass
