@@ -14,7 +14,7 @@ PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 PYTEST_ARGS ?= -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types layers pytest fix lock clean
+.PHONY: help setup demo test lint types layers pytest paper fix lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
 	$(BIN)/thalweg demo
 
-test: lint types layers pytest ## every check; CI runs the same
+test: lint types layers pytest paper ## every check; CI runs the same
 
 lint: $(READY) ## ruff: rules and format
 	$(BIN)/ruff check
@@ -44,6 +44,11 @@ layers: $(READY) ## import-linter: a module imports only from below
 
 pytest: $(READY) ## tests and doctests; PYTEST_ARGS replaces the arguments
 	$(CHECK_ENV) $(BIN)/pytest $(PYTEST_ARGS)
+
+paper: $(READY) ## the paper's experiments with a few seeds each, for real; about three minutes
+	rm -rf .cache/paper
+	$(CHECK_ENV) $(BIN)/thalweg reproduce --quick --workers 2 --out .cache/paper
+	test -s .cache/paper/report.html
 
 fix: $(READY) ## format, and repair what ruff can repair
 	$(BIN)/ruff check --fix
