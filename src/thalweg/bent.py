@@ -20,6 +20,10 @@ class Bent:
         """What of the frame a divergence can see: a map around the flow moves both distributions alike, docs/math.md (12)."""
         return frame if self.raw else Identity()
 
+    def stripped(self, frame: Place, x: Array) -> Array:
+        """The points x without the map around the flow: what `forward` with `inner(frame)` gives."""
+        return x if self.raw else frame.whiten(x)
+
     def forward(self, params: Params, frame: Place, e: Array) -> Array:
         """The points x (..., d) that the draws e give."""
         if self.raw:

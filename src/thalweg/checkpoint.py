@@ -61,7 +61,6 @@ def restore(es: "Optimizer", path: Target) -> dict[str, Any]:
             )
     leaves, tree = jax.tree.flatten(es.state)
     es.state = jax.tree.unflatten(tree, [_like(leaf, arrays.get(f"state{i}"), path) for i, leaf in enumerate(leaves)])
-    es.drawn = None  # to be drawn from this state
     for name in HISTORY:
         setattr(es.tests, name, arrays[name].tolist())
     for name in COUNTERS:

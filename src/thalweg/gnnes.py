@@ -15,7 +15,7 @@ from thalweg.flowsteps.base import Batch, FlowStep
 from thalweg.flowsteps.trust_region import TrustRegion
 from thalweg.latents.base import Latent
 from thalweg.latents.cmaes import CMAES
-from thalweg.latents.frame import Frame, Place, Solved
+from thalweg.latents.frame import Frame, Place, Solved, both_solved
 from thalweg.types import Array, Info, Key, Params, State
 
 log = logging.getLogger("thalweg")
@@ -36,7 +36,6 @@ class Bend(NamedTuple):
     """The memory of the flow step."""
     points: Array
     """The design over which the affine part is fitted."""
-    key: Key
 
 
 class GNNState(NamedTuple):
@@ -91,7 +90,7 @@ class GNNES:
         if not self.flow.learnable:
             return GNNState(latent, None)
         d, n = x0.shape[-1], self.population(x0.shape[-1])
-        key, key_flow, key_points = jax.random.split(jax.random.fold_in(key, 1), 3)
+        key_flow, key_points = jax.random.split(jax.random.fold_in(key, 1))
         params = self.flow.init(key_flow, d, x0.dtype)
         frame = self.latent.frame(latent)
         diagonal = frame.scale.ndim == 1
@@ -99,7 +98,7 @@ class GNNES:
         outer, straight = None, None
         if not self.raw:
             outer, straight = frame.solved(), gauge.identity_frame(d, x0.dtype, diagonal=diagonal)
-        return GNNState(latent, Bend(params, outer, straight, self.step.init(self.bent, params, n, d), points, key))
+        return GNNState(latent, Bend(params, outer, straight, self.step.init(self.bent, params, n, d), points))
 
     def ask(self, state: GNNState) -> tuple[Array, Array, GNNState]:
         e, z, latent = self.latent.ask(state.latent)
@@ -115,7 +114,8 @@ class GNNES:
         latent, seen = self.latent.tell(state.latent, e, x, f)  # a latent learns from the draws alone
         # under a trace the strategy itself may hold traced hyper-parameters; beside a Python latent this part is compiled alone
         learn = _learn if self.traceable else _learn_compiled
-        frame, bend, info = learn(self, drawn, self.latent.frame(latent), state.bend, e, x, f)
+        draw = jax.random.fold_in(latent.key, 2)  # 0 and 1 may be those of the latent's own split
+        frame, bend, info = learn(self, drawn, self.latent.frame(latent), state.bend, e, x, f, draw)
         if not self.raw:
             latent = self.latent.absorb(latent, frame)
         return GNNState(latent, bend), {**seen, **info}
@@ -139,20 +139,22 @@ class GNNES:
         return self.latent.frame(state.latent) if outer is None else outer
 
 
-def _learn(self: GNNES, drawn: Solved, frame: Frame, bend: Bend, e: Array, x: Array, f: Array) -> tuple[Frame, Bend, Info]:
+def _learn(
+    self: GNNES, drawn: Solved, frame: Frame, bend: Bend, e: Array, x: Array, f: Array, draw: Key
+) -> tuple[Frame, Bend, Info]:
     """Move eta once the latent has moved; returns the frame the latent shall take over, the new bend, and what to show."""
     bent, flow, points = self.bent, self.flow, bend.points
     diagonal = frame.scale.ndim == 1
-    key, draw = jax.random.split(bend.key)
     batch = Batch(e, x, f, bent.log_prob_of_draw(bend.params, drawn, e), drawn)
     params, memory = self.step.reconsider(bent, bend.params, bend.straight, bend.step, batch)
     if self.raw:
         params, memory, info = self.step.step(bent, params, frame.solved(), memory, batch, points, draw)
-        return frame, bend._replace(params=params, step=memory, key=key), info
+        return frame, bend._replace(params=params, step=memory), info
 
     # the latent holds the affine part: B = A L^-1 and b = m - B c, docs/math.md (9)
-    affine = gauge.affine_part(points, flow.forward(params, points), diagonal=diagonal).solved()
-    outer = frame.solved().after(affine.inverse())
+    affine = gauge.affine_part(points, flow.forward(params, points), diagonal=diagonal)
+    outer, affine = both_solved(frame, affine)
+    outer = outer.after(affine.inverse())
     params, memory, info = self.step.step(bent, params, outer, memory, batch, points, draw)
 
     # docs/math.md (16): x is unchanged, its affine part belongs to the latent
@@ -165,7 +167,7 @@ def _learn(self: GNNES, drawn: Solved, frame: Frame, bend: Bend, e: Array, x: Ar
     if flow.affine and not diagonal:  # all of it is the latent's now; begin again from the identity
         params = jax.tree.map(jnp.zeros_like, params)
         outer, straight = outer.after(affine), gauge.identity_frame(x.shape[-1], x.dtype, diagonal=diagonal)
-    return frame, Bend(params, outer, straight, memory, points, key), info
+    return frame, Bend(params, outer, straight, memory, points), info
 
 
 _learn_compiled = jax.jit(_learn, static_argnums=0)

@@ -98,13 +98,20 @@ class Optimizer:
         self.std = np.full(self.d, self.sigma0)
         self.steps = stepping.steps_of(self.strategy, self.d)
         import_module("scipy.optimize")  # for the result; while the compiler is busy this takes no time
-        self.state: State
-        """The strategy's state after the last tell."""
         self.drawn: Drawn | None
         """The next generation, if it was drawn ahead."""
-        self.state, self.drawn = self.steps.begin(self.seed, self.mean, self.sigma0)
+        self._state, self.drawn = self.steps.begin(self.seed, self.mean, self.sigma0)
         self._asked: Asked | None = None
         self._halted: dict[str, float] = {}
+
+    @property
+    def state(self) -> State:
+        """The strategy's state after the last tell; one that is put in its place draws the next generation."""
+        return self.steps.shown(self._state)
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state, self.drawn = self.steps.hidden(state), None
 
     @property
     def nit(self) -> int:
@@ -124,12 +131,12 @@ class Optimizer:
     def ask(self) -> np.ndarray:
         """The points of the next generation, (popsize, d), inside the bounds. Asking again gives fresh points."""
         if self._asked is not None:
-            self.state, self.drawn = self._asked.drawn.state, None
-        e, y, state = self.steps.ask(self.state) if self.drawn is None else self.drawn
+            self._state, self.drawn = self._asked.drawn.state, None
+        e, y, state = self.steps.ask(self._state) if self.drawn is None else self.drawn
         injected = min(len(self.injected), self.popsize)
         if injected:
             given = self.injected[:injected] if self.box is None else self.box.out_of(self.injected[:injected])
-            invert = partial(self.steps.invert, self.state)
+            invert = partial(self.steps.invert, self._state)
             e, y = place_given(given, np.asarray(e), np.asarray(y), self.mean, invert)
         x = np.array(y) if self.box is None else self.box.into(np.asarray(y))
         x[:injected] = self.injected[:injected]
@@ -149,14 +156,16 @@ class Optimizer:
         """
         asked, f = self._values(X, F)
         self._count(asked.x, f)
-        if np.all(np.isnan(f)) and self.tests.failed == 0:
+        ranked = np.sort(f)  # NaN last
+        failed = np.isnan(ranked)
+        ranked[failed] = np.inf
+        if failed[0] and self.tests.failed == 0:
             logger.warning("generation %d has not a single value; its points are ranked by chance", self.nit + 1)
         state, drawn, view = self.steps.tell(asked.drawn, f)
-        self.state, self.drawn = (state, drawn) if view.finite else (asked.drawn.state, None)
+        self._state, self.drawn = (state, drawn) if view.finite else (asked.drawn.state, None)
         self.injected = self.injected[asked.injected :]
         self.info = view.info
         condition = stepping.covariance_condition(view.scale) if self.nit % 10 == 9 else np.nan
-        ranked = np.sort(np.where(np.isnan(f), np.inf, f))
         generation = Generation(ranked, view.mean, view.std, condition, view.finite, self.nfev, self.best.f, self.best.nfev)
         self.tests.observe(generation, self.mean)
         if view.finite:
@@ -167,7 +176,7 @@ class Optimizer:
         """End the open generation without learning from it; those values that are not NaN still count."""
         asked, f = self._values(X, F)
         self._count(asked.x[~np.isnan(f)], f[~np.isnan(f)])
-        self.state, self.drawn, self._asked = asked.drawn.state, None, None
+        self._state, self.drawn, self._asked = asked.drawn.state, None, None
 
     def inject(self, points: Any) -> None:
         """Offer known good points: they take the places of samples in the next generation.

@@ -61,13 +61,15 @@ class Steps:
         self.strategy, self.d = strategy, d
         self.names: list[str] = []
         """Of the info, in the order in which the numbers come."""
+        self.impls: list[Any] = []
+        """Of the random keys among the leaves of the state; None for other leaves."""
         self.moved: list[int] = []
         """Which leaves of the state change when a generation is drawn."""
         self.compiles = strategy.traceable and not compile_cache.setting("jax_disable_jit")
         self._begin: Callable[..., Any] = self._started
         self._turn: Callable[..., Any] = self._learned
-        self._ask: Callable[..., tuple[Array, Array, State]] | None = None if self.compiles else strategy.ask
-        self._invert: Callable[..., Array] = jax.jit(strategy.invert) if self.compiles else strategy.invert
+        self._ask: Callable[..., tuple[Array, Array, State]] | None = None if self.compiles else self._asked
+        self._invert: Callable[..., Array] = jax.jit(self._inverted) if self.compiles else self._inverted
         if self.compiles:  # both at the same time, and this goes on meanwhile
             point, number = jax.ShapeDtypeStruct((d,), float), jax.ShapeDtypeStruct((), float)
             self._begin = Program(self._started, jax.ShapeDtypeStruct((2,), np.uint32), point, number)
@@ -84,15 +86,16 @@ class Steps:
         """A generation; for those that were not drawn ahead."""
         with jax.enable_x64(True):
             if self._ask is None:
-                self._ask = Program(self.strategy.ask, self.state)
+                self._ask = Program(self._asked, self.state)
             return Drawn(*self._ask(state))
 
     def tell(self, drawn: Drawn, f: np.ndarray) -> tuple[State, Drawn | None, View]:
         """The state after a generation, the next one, and what to look at: that is one array from the device."""
         with jax.enable_x64(True):
             state, ahead, numbers, scale = self._turn(drawn.state, drawn.e, drawn.x, f)
-        mean, std, (finite, *info) = np.split(np.array(numbers), (self.d, 2 * self.d))
-        view = View(mean, std, bool(finite), dict(zip(self.names, map(float, info), strict=True)), scale)
+        seen, d = np.array(numbers), self.d
+        finite, *info = seen[2 * d :].tolist()
+        view = View(seen[:d], seen[d : 2 * d], bool(finite), dict(zip(self.names, info, strict=True)), scale)
         return state, self._unpacked(state, ahead), view
 
     def invert(self, state: State, x: np.ndarray) -> np.ndarray:
@@ -100,11 +103,37 @@ class Steps:
         with jax.enable_x64(True):
             return np.array(self._invert(state, x))
 
+    def shown(self, state: State) -> State:
+        """A state of these steps as the strategy knows it."""
+        if not self.compiles:
+            return state
+        leaves, tree = jax.tree.flatten(state)
+        keys = zip(leaves, self.impls, strict=True)
+        return jax.tree.unflatten(
+            tree, [leaf if impl is None else jax.random.wrap_key_data(leaf, impl=impl) for leaf, impl in keys]
+        )
+
+    def hidden(self, state: State) -> State:
+        """A state of the strategy as these steps keep it: random keys as plain numbers, which cost less to hand over."""
+        if not self.compiles:
+            return state
+        leaves, tree = jax.tree.flatten(state)
+        self.impls = [jax.random.key_impl(leaf) if _is_key(leaf) else None for leaf in leaves]
+        keys = zip(leaves, self.impls, strict=True)
+        return jax.tree.unflatten(tree, [leaf if impl is None else jax.random.key_data(leaf) for leaf, impl in keys])
+
     def _started(self, words: Array, x0: Array, sigma0: Array) -> tuple[State, Any]:
         return self._ahead(self.strategy.init(_key(words), jnp.asarray(x0), sigma0))
 
+    def _asked(self, state: State) -> tuple[Array, Array, State]:
+        e, x, state = self.strategy.ask(self.shown(state))
+        return e, x, self.hidden(state)
+
+    def _inverted(self, state: State, x: Array) -> Array:
+        return self.strategy.invert(self.shown(state), x)
+
     def _learned(self, state: State, e: Array, x: Array, f: Array) -> tuple[State, Any, Array, Any]:
-        state, info = self.strategy.tell(state, e, x, jnp.asarray(f))
+        state, info = self.strategy.tell(self.shown(state), e, x, jnp.asarray(f))
         mean, std = self.strategy.spread(state)
         finite = is_finite((state, mean, std))
         self.names = sorted(info)
@@ -117,8 +146,8 @@ class Steps:
         if not self.compiles:
             return state, None
         # behind a barrier the compiler makes of it what it makes of `ask` alone, to the last bit: see a run that is resumed
-        state = jax.lax.optimization_barrier(state)
-        e, x, after = self.strategy.ask(state)
+        state = jax.lax.optimization_barrier(self.hidden(state))
+        e, x, after = self._asked(state)
         leaves = list(zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True))
         self.moved = [i for i, (old, new) in enumerate(leaves) if old is not new]
         return state, (e, x, [leaves[i][1] for i in self.moved])
@@ -165,6 +194,10 @@ def is_finite(tree: State) -> Array:
 def _scale(strategy: Strategy, state: Any) -> Array | None:
     latent, inner = (strategy.latent, state.latent) if isinstance(strategy, GNNES) else (strategy, state)
     return latent.frame(inner).scale if isinstance(latent, Latent) else None
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def _words(seed: int) -> np.ndarray:

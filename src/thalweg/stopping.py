@@ -145,37 +145,42 @@ class StopTests:
 
     def observe(self, now: Generation, previous_mean: np.ndarray) -> None:
         """Take a generation into account and renew `reasons`."""
-        best, median = float(now.f[0]), float(np.median(now.f))
+        best = float(now.f[0])
         if self.nit == 0:
             self.first = best
         self.nit += 1
         self.recent = [*self.recent, best][-int(10 + 30 * self.d / self.popsize) :]
         if self.nit % 5 == 0:
-            self.bests, self.medians = [*self.bests, best][-20000:], [*self.medians, median][-20000:]
+            for history, newest in (
+                (self.bests, best),
+                (self.medians, float(now.f[(self.popsize - 1) // 2 : self.popsize // 2 + 1].mean())),
+            ):
+                history.append(newest)
+                del history[:-20000]
         self.failed = 0 if isfinite(best) else self.failed + 1
         if isfinite(best):  # a generation of failures says nothing about flatness
             self.flat = self.flat + 1 if best == now.f[int(0.75 * self.popsize)] else 0
-        self.reasons = dict(self._reasons(now, np.abs(now.mean - previous_mean)))
+        self.reasons = dict(self._reasons(now, previous_mean))
 
-    def _reasons(self, now: Generation, step: np.ndarray) -> list[tuple[str, float]]:
+    def _reasons(self, now: Generation, previous_mean: np.ndarray) -> list[tuple[str, float]]:
         t = self.tolerances
         if not now.finite:
             return [("nonfinite", self.nit)]
-        with np.errstate(invalid="ignore"):  # inf - inf is NaN, and NaN is below no tolerance
-            range_now = float(now.f[-1] - now.f[0])
-            range_recent = float(np.max(self.recent) - np.min(self.recent))
-        tiny = t.tolx * self.sigma0
-        still = np.flatnonzero(now.mean == now.mean + 0.2 * now.std)
+        # in floats of Python, which are quicker than arrays of one; inf - inf is NaN, and NaN is below no tolerance
+        range_now = float(now.f[-1]) - float(now.f[0])
+        range_recent = max(self.recent) - min(self.recent)
+        largest, tiny = float(now.std.max()), t.tolx * self.sigma0
+        still = now.mean == now.mean + 0.2 * now.std
         stagnation = 100 + 100 * self.d**1.5 / self.popsize if t.tolstagnation is None else t.tolstagnation
         tests = [
-            ("tolx", np.all(now.std < tiny) and np.all(step < tiny), t.tolx),
+            ("tolx", largest < tiny and float(np.abs(now.mean - previous_mean).max()) < tiny, t.tolx),
             ("tolfun", range_now < t.tolfun and range_recent < t.tolfun, t.tolfun),
             ("tolfunhist", len(self.recent) > 9 and range_recent < t.tolfunhist, t.tolfunhist),
-            ("noeffectcoord", still.size > 0, float(still[0]) if still.size else 0.0),
+            ("noeffectcoord", still.any(), float(still.argmax())),
             ("tolflatfitness", self.flat > t.tolflatfitness, self.flat),
-            ("tolstagnation", stagnation > 0 and self._stagnates(now, stagnation), stagnation),
+            ("tolstagnation", self.nit % 5 == 0 and stagnation > 0 and self._stagnates(now, stagnation), stagnation),
             ("tolconditioncov", now.condition > t.tolconditioncov > 0, t.tolconditioncov),
-            ("tolfacupx", t.tolfacupx > 0 and np.any(now.std > t.tolfacupx * self.sigma0), t.tolfacupx),
+            ("tolfacupx", t.tolfacupx > 0 and largest > t.tolfacupx * self.sigma0, t.tolfacupx),
             ("failures", self.failed >= 20, self.failed),
         ]
         return [(name, value) for name, holds, value in tests if holds]

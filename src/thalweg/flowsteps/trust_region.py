@@ -106,7 +106,7 @@ class TrustRegion(FlowStep):
         utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
         flat, unravel = ravel_pytree(params)
         inner = bent.inner(batch.frame)
-        y = bent.forward(params, inner, batch.e)
+        y = bent.stripped(batch.frame, batch.x)
 
         # did the last step help? what it did to the log-density of fresh points, against their ranks, docs/math.md (18)
         effect = bent.log_prob_of_draw(params, inner, batch.e) - bent.log_prob(unravel(flat - state.last), inner, y)

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import lu_factor, lu_solve
 
@@ -78,6 +79,13 @@ class Solved(NamedTuple):
     def log_det(self) -> Array:
         """log |det|."""
         return self.log_volume
+
+
+def both_solved(one: Frame, two: Frame) -> tuple[Solved, Solved]:
+    """Two maps solved in one go, which is half as many calls of LAPACK."""
+    together = jax.vmap(Frame.solved)(jax.tree.map(lambda a, b: jnp.stack([a, b]), one, two))
+    first, second = (jax.tree.map(lambda leaf, i=i: leaf[i], together) for i in range(2))
+    return first, second
 
 
 class Identity(NamedTuple):
