@@ -85,9 +85,9 @@ def test_contours_enclose_half_and_95_percent(searches: dict[str, Optimizer], na
 
 def test_density_shows_the_next_generation_and_leaves_the_search_as_it_was(searches: dict[str, Optimizer]):
     es = searches["bent"]
-    before = es.state
+    before = es._state
     figure = plots.density_2d(ROSENBROCK, {"bent": es})
-    assert es.state is before
+    assert es._state is before
     (dots,) = (line for line in figure.axes[0].lines if line.get_marker() == ".")
     np.testing.assert_array_equal(dots.get_xydata(), es.ask())
 

@@ -87,7 +87,7 @@ class Steps:
         with jax.enable_x64(True):
             if self._ask is None:
                 self._ask = Program(self._asked, self.state)
-            return Drawn(*self._ask(state))
+            return Drawn(*self._ask(self.hidden(state)))
 
     def tell(self, drawn: Drawn, f: np.ndarray) -> tuple[State, Drawn | None, View]:
         """The state after a generation, the next one, and what to look at: that is one array from the device."""
@@ -101,7 +101,7 @@ class Steps:
     def invert(self, state: State, x: np.ndarray) -> np.ndarray:
         """The draws that give the points x."""
         with jax.enable_x64(True):
-            return np.array(self._invert(state, x))
+            return np.array(self._invert(self.hidden(state), x))
 
     def shown(self, state: State) -> State:
         """A state of these steps as the strategy knows it."""
@@ -118,9 +118,8 @@ class Steps:
         if not self.compiles:
             return state
         leaves, tree = jax.tree.flatten(state)
-        self.impls = [jax.random.key_impl(leaf) if _is_key(leaf) else None for leaf in leaves]
-        keys = zip(leaves, self.impls, strict=True)
-        return jax.tree.unflatten(tree, [leaf if impl is None else jax.random.key_data(leaf) for leaf, impl in keys])
+        self.impls = self.impls or [jax.random.key_impl(leaf) if _is_key(leaf) else None for leaf in leaves]
+        return jax.tree.unflatten(tree, [jax.random.key_data(leaf) if _is_key(leaf) else leaf for leaf in leaves])
 
     def _started(self, words: Array, x0: Array, sigma0: Array) -> tuple[State, Any]:
         return self._ahead(self.strategy.init(_key(words), jnp.asarray(x0), sigma0))

@@ -109,7 +109,10 @@ class TrustRegion(FlowStep):
         y = bent.stripped(batch.frame, batch.x)
 
         # did the last step help? what it did to the log-density of fresh points, against their ranks, docs/math.md (18)
-        effect = bent.log_prob_of_draw(params, inner, batch.e) - bent.log_prob(unravel(flat - state.last), inner, y)
+        if bent.base == GAUSSIAN:
+            effect = bent.log_prob_of_draw(params, inner, batch.e) - bent.log_prob(unravel(flat - state.last), inner, y)
+        else:  # in heavy tails the whole step looks better than its end
+            effect = jax.jvp(lambda params: bent.log_prob(params, inner, y), (params,), (unravel(state.last),))[1]
         of_step = evidence(utilities, effect)
         log_radius = state.log_radius + s.adapt * (of_step - s.bar) * jnp.any(state.last != 0)
         low, high = jnp.log(jnp.asarray(self.radius_range, log_radius.dtype))
