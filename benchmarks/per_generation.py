@@ -3,7 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/per_generation.py --out benchmarks/results/per_generation.json
 
 The objective is a sum of squares, which costs next to nothing. All methods take turns, a round of some generations each, so
-that a busy machine slows them alike; the numbers are medians over the rounds, after a round to warm up. About four minutes.
+that a busy machine slows them alike; the numbers are medians over the rounds, after a round to warm up. The process keeps to
+one core where the system lets it. About four minutes.
 evosax (pip install evosax==0.3.2) is in no extra, as it brings much along.
 """
 
@@ -19,6 +20,8 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 import cma
 import jax

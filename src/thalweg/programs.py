@@ -32,11 +32,8 @@ class Program:
         lowered: Any = self.function.lower(*shapes)  # pyright: ignore[reportFunctionMemberAccess]
         self.shapes: Any = lowered.out_info
         """Of what the function returns."""
-        self.pending: Future[Any] | None = None
-        entry = compile_cache.entry_of(lowered, OPTIONS)
-        self.compiled: Any = None if entry is None else compile_cache.load(entry, lowered)
-        if self.compiled is None:
-            self.pending = in_background(_compile, lowered, entry)
+        self.compiled: Any = None
+        self.pending: Future[Any] | None = in_background(_obtain, lowered, compile_cache.entry_of(lowered, OPTIONS))
 
     def __call__(self, *arguments: Any) -> Any:
         if self.pending is not None:
@@ -59,6 +56,11 @@ def in_background(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
 
     threading.Thread(target=run, name="thalweg-compile", daemon=False).start()
     return future
+
+
+def _obtain(lowered: Any, entry: compile_cache.Entry | None) -> Any:
+    found = None if entry is None else compile_cache.load(entry, lowered)
+    return _compile(lowered, entry) if found is None else found
 
 
 def _compile(lowered: Any, entry: compile_cache.Entry | None) -> Any:

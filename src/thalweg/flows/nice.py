@@ -35,14 +35,17 @@ class NICE(Flow):
 
     def init(self, key: Key, d: int, dtype: Any = float) -> tuple[Coupling, ...]:
         parts = [part.shape[-1] for part in split(jnp.zeros(d), self.mask)]
+        inputs = [parts[layer % 2] for layer in range(self.couplings)]
+        # one draw for all layers: generators are slow to compile
+        normals = jax.random.normal(key, ((sum(inputs) + self.couplings) * self.width,), dtype)
         layers: list[Coupling] = []
-        for layer in range(self.couplings):
-            n_in, n_out = parts[layer % 2], parts[(layer + 1) % 2]
-            key, key_w, key_b = jax.random.split(key, 3)
+        for layer, n_in in enumerate(inputs):
+            weights, biases, normals = jnp.split(normals, [n_in * self.width, (n_in + 1) * self.width])
+            n_out = parts[(layer + 1) % 2]
             layers.append(
                 Coupling(
-                    jax.random.normal(key_w, (n_in, self.width), dtype) / jnp.sqrt(max(n_in, 1)).astype(dtype),
-                    jax.random.normal(key_b, (self.width,), dtype) * 0.5,
+                    weights.reshape(n_in, self.width) / jnp.sqrt(max(n_in, 1)).astype(dtype),
+                    biases * 0.5,
                     jnp.zeros((self.width, n_out), dtype),
                     jnp.zeros((n_out,), dtype),
                 )
