@@ -72,6 +72,14 @@ def test_a_straight_flow_has_no_nonlinearity_and_a_bent_one_has():
         assert low <= float(gauge.nonlinearity(points, y, affine.inverse())) <= high
 
 
+def test_whitening_far_from_the_origin_costs_no_digits():
+    """A distribution of size 1e-7 at 1: nothing but the rounding of the points themselves may show, 1e-16 / 1e-7."""
+    frame = Frame(jnp.full(3, 1.0), 1e-7 * jnp.linalg.qr(jax.random.normal(jax.random.key(0), (3, 3)))[0])
+    e = jax.random.normal(jax.random.key(1), (50, 3))
+    for outer in (frame.solved(), frame.solved().after(Frame(jnp.ones(3), 0.5 * jnp.eye(3)).solved().inverse())):
+        assert np.max(np.abs(outer.whiten(outer.place(e)) - e)) < 2e-8
+
+
 def test_frames_compose_and_invert():
     keys = jax.random.split(jax.random.key(0), 4)
     for full in (True, False):

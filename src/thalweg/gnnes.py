@@ -160,7 +160,7 @@ def _learn(
     # docs/math.md (16): x is unchanged, its affine part belongs to the latent
     bent_points = flow.forward(params, points)
     affine = gauge.affine_part(points, bent_points, diagonal=diagonal).solved()
-    frame, straight = outer.frame.after(affine.frame), affine.back
+    frame, straight = outer.frame.after(affine.frame), affine.inverse().frame
     info["nonlinearity"] = gauge.nonlinearity(points, bent_points, straight)
     # what the latent absorbs changes its root and not its step-size, which alone would mislead
     info["sigma"] = jnp.exp((outer.log_det() + affine.log_det()) / x.shape[-1])

@@ -42,10 +42,10 @@ class Frame(NamedTuple):
     def solved(self) -> "Solved":
         """The same map together with its inverse and its determinant, of one factorisation."""
         if self.scale.ndim == 1:
-            return Solved(self, self.inverse(), self.log_det())
+            return Solved(self, 1 / self.scale, self.log_det())
         factors, pivots = lu_factor(self.scale)
-        scale = lu_solve((factors, pivots), jnp.eye(len(self.mean), dtype=self.scale.dtype))
-        return Solved(self, Frame(-apply(scale, self.mean), scale), jnp.sum(jnp.log(jnp.abs(jnp.diag(factors)))))
+        back = lu_solve((factors, pivots), jnp.eye(len(self.mean), dtype=self.scale.dtype))
+        return Solved(self, back, jnp.sum(jnp.log(jnp.abs(jnp.diag(factors)))))
 
     def std(self) -> Array:
         """Standard deviation per coordinate of mean + scale e for a standard normal e."""
@@ -56,8 +56,8 @@ class Solved(NamedTuple):
     """An affine map of which everything is known, so that whitening is a product and no solve."""
 
     frame: Frame
-    back: Frame
-    """The inverse of `frame`."""
+    back: Array
+    """The inverse of the frame's scale."""
     log_volume: Array
 
     def place(self, e: Array) -> Array:
@@ -65,16 +65,17 @@ class Solved(NamedTuple):
         return self.frame.place(e)
 
     def whiten(self, z: Array) -> Array:
-        """Undo `place`."""
-        return self.back.place(z)
+        """Undo `place`; the mean goes first, or nothing would be left of a distribution much smaller than its distance to 0."""
+        return apply(self.back, z - self.frame.mean)
 
     def after(self, first: "Solved") -> "Solved":
         """The composition: `first`, then this map."""
-        return Solved(self.frame.after(first.frame), first.back.after(self.back), self.log_volume + first.log_volume)
+        back = first.back * self.back if self.back.ndim == 1 else first.back @ self.back
+        return Solved(self.frame.after(first.frame), back, self.log_volume + first.log_volume)
 
     def inverse(self) -> "Solved":
         """The inverse map."""
-        return Solved(self.back, self.frame, -self.log_volume)
+        return Solved(Frame(-apply(self.back, self.frame.mean), self.back), self.frame.scale, -self.log_volume)
 
     def log_det(self) -> Array:
         """log |det|."""
