@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def benchmark(monkeypatch):
     """Import a module of the folder benchmarks/, which is no package."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     yield importlib.import_module
-    for name in ("battery", "peers", "sample_efficiency", "tune_trust_region"):
+    for name in ("battery", "many_runs", "peers", "sample_efficiency", "tune_trust_region"):
         sys.modules.pop(name, None)
 
 
@@ -43,6 +44,19 @@ def test_the_tables_of_the_constants_are_the_measured_ones(benchmark):
 def test_the_table_of_the_peers_is_the_measured_one(benchmark):
     module = benchmark("peers")
     assert module.table(result("peers")["rows"]) in (ROOT / "docs" / "results.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["per_generation", "flow_work", "start_up", "growth"])
+def test_the_tables_of_cost_are_the_measured_ones(name):
+    """Printed by a process of its own: these scripts set the number of threads of the one they run in."""
+    script, results = ROOT / "benchmarks" / f"{name}.py", ROOT / "benchmarks" / "results" / f"{name}.json"
+    shown = subprocess.run([sys.executable, script, "--show", results], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() in (ROOT / "docs" / "performance.md").read_text()
+
+
+def test_the_tables_of_many_runs_are_the_measured_ones(benchmark):
+    module = benchmark("many_runs")
+    assert module.tables(result("many_runs")["rows"]) in (ROOT / "docs" / "performance.md").read_text()
 
 
 def test_development_and_report_seeds_are_apart(benchmark):
