@@ -34,6 +34,8 @@ from thalweg.report.files import markdown
 
 SIZES = ((2, 20), (10, 10), (10, 100), (40, 400), (100, 1000))
 """Dimension and population."""
+SMALL = (10, 10)
+"""Where the arithmetic is the smallest part, and the parts are shown."""
 BARS = {"gnn-cma": 1.0, "cma": 0.35, "xnes": 0.35}
 """What a ratio to pycma should be at most; for plain latents from dimension 10 on."""
 ROUNDS = 11
@@ -63,6 +65,17 @@ def by_optimizer(method: str, d: int, n: int) -> Generation:
     def generation() -> None:
         x = es.ask()
         es.tell(x, sphere(x))
+
+    return generation
+
+
+def by_program(method: str, d: int, n: int) -> Generation:
+    """Only the call of the compiled update, which draws the next generation too, and the numbers that come back from it."""
+    es = thalweg.Optimizer(np.ones(d), 1.0, method=method, popsize=n, seed=1, max_iter=10**9)
+    drawn, f = es.drawn, np.arange(float(n))
+
+    def generation() -> None:
+        es.steps.tell(drawn, f)
 
     return generation
 
@@ -137,6 +150,8 @@ def measure() -> Iterator[dict[str, Any]]:
         yield row("ask and tell", d, n, {m: (by_optimizer(m, d, n), 1) for m in BARS} | {"pycma": (by_pycma(d, n), 1)}, "pycma")
         compiled = {m: (by_scan(m, d, n, length), length) for m in BARS}
         yield row("compiled run", d, n, compiled | {"evosax": (by_evosax(d, n, length), length)}, "evosax")
+        if (d, n) == SMALL:
+            yield row("one call", d, n, {m: (by_program(m, d, n), 1) for m in BARS} | {"pycma": (by_pycma(d, n), 1)}, "pycma")
 
 
 def row(kind: str, d: int, n: int, candidates: dict[str, tuple[Generation, int]], peer: str) -> dict[str, Any]:
@@ -172,7 +187,13 @@ def show(report: dict[str, Any]) -> str:
             for each in rows
         ]
         parts.append(f"{title}:\n\n{markdown(head, body)}")
-    return "\n\n".join(parts)
+    whole, inside, call = (
+        next(each["ms"] for each in report["rows"] if (each["d"], each["n"]) == SMALL and each["kind"] == kind)
+        for kind in ("ask and tell", "compiled run", "one call")
+    )
+    head = ["10 / 10", "in a compiled run (ms)", "one call of the program (ms)", "ask and tell (ms)"]
+    body = [[method, *(f"{part[method]:.3g}" for part in (inside, call, whole))] for method in BARS]
+    return "\n\n".join([*parts, f"Where the time goes in a small generation:\n\n{markdown(head, body)}"])
 
 
 def main() -> None:
