@@ -8,20 +8,14 @@ The matrix products are those of a coupling, (n, d/2) by (d/2, 16) and (n, 16) b
 loop. About two minutes.
 """
 
-import argparse
-import json
-import os
-from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from per_generation import SIZES, by_scan, per_generation, scanned, sphere
+from per_generation import SIZES, by_scan, command, functions, per_generation, scanned
 
 import thalweg
-from thalweg import stepping
 from thalweg.report.files import markdown
 
 ROUNDS, WIDTH, PRODUCTS = 9, 16, 100
@@ -29,15 +23,9 @@ ROUNDS, WIDTH, PRODUCTS = 9, 16, 100
 
 def operations(method: str, d: int, n: int) -> float:
     """Of a generation, by the compiler's count."""
-    strategy = thalweg.make_strategy(method, popsize=n)
-
-    def step(state: Any) -> Any:
-        e, x, state = strategy.ask(state)
-        return strategy.tell(state, e, x, sphere(x))[0]
-
+    init, generation = functions(thalweg.make_strategy(method, popsize=n), d)
     with jax.enable_x64(True):
-        state = jax.eval_shape(lambda: strategy.init(stepping.make_keys([1])[0], jnp.ones(d), 1.0))
-        compiled: Any = jax.jit(step).lower(state).compile()
+        compiled: Any = jax.jit(generation).lower(jax.eval_shape(init)).compile()
     return compiled.cost_analysis()["flops"]
 
 
@@ -74,20 +62,5 @@ def show(report: dict[str, Any]) -> str:
     return markdown(head, body)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="where the JSON goes")
-    parser.add_argument("--show", type=Path, help="print the table of a JSON file instead")
-    arguments = parser.parse_args()
-    if arguments.show:
-        print(show(json.loads(arguments.show.read_text())))
-        return
-    versions = {name: metadata.version(name) for name in ("jax", "numpy")} | {"thalweg": thalweg.__version__}
-    report = {"versions": versions, "cpu_count": os.cpu_count(), "rounds": ROUNDS, "rows": measure()}
-    if arguments.out:
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
-    print(show(report))
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__, ("jax", "numpy"), ROUNDS, measure, show)

@@ -8,22 +8,17 @@ the compiler's count, in which LAPACK's (eigenvalues, factors) are missing. Expo
 doubly logarithmic plot, over the upper half of the sizes. About five minutes.
 """
 
-import argparse
-import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from per_generation import per_generation, sphere
+from per_generation import command, functions, per_generation
 
 import thalweg
-from thalweg import NICE, stepping
+from thalweg import NICE
 from thalweg.report.files import markdown, save_figure
 
 Size = int
@@ -66,17 +61,14 @@ SERIES: dict[str, dict[str, tuple[Make, tuple[Size, ...]]]] = {
 def cost(make: Make, size: Size) -> tuple[dict[str, float], Callable[[], None], int]:
     """What the compiler says of a generation; a call that makes some of them, about a millisecond's worth; and how many."""
     strategy, d = make(size)
+    init, generation = functions(strategy, d)
 
-    def init() -> Any:
-        return strategy.init(stepping.make_keys([1])[0], jnp.ones(d), 1.0)
+    def run(length: Any, state: Any) -> Any:  # the length is an argument: the compiler counts one generation
+        return jax.lax.fori_loop(0, length, lambda _, state: generation(state), state)
 
-    def generation(_: Any, state: Any) -> Any:
-        e, x, state = strategy.ask(state)
-        return strategy.tell(state, e, x, sphere(x))[0]
-
-    with jax.enable_x64(True):  # the number of generations is an argument: the compiler counts one
+    with jax.enable_x64(True):
         state = jax.jit(init)()
-        compiled: Any = jax.jit(lambda n, state: jax.lax.fori_loop(0, n, generation, state)).lower(1, state).compile()
+        compiled: Any = jax.jit(run).lower(1, state).compile()
     memory = compiled.memory_analysis()
     reserved = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
     length = 1 + 10_000 // (strategy.population(d) * d)
@@ -151,23 +143,5 @@ def draw(report: dict[str, Any], path: Path) -> None:
     save_figure(figure, path)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="where the JSON goes")
-    parser.add_argument("--figure", type=Path, help="where the picture goes, without a suffix")
-    parser.add_argument("--show", type=Path, help="take the results out of a JSON file instead")
-    arguments = parser.parse_args()
-    if arguments.show:
-        report = json.loads(arguments.show.read_text())
-    else:
-        versions = {name: metadata.version(name) for name in ("jax", "numpy")} | {"thalweg": thalweg.__version__}
-        report = {"versions": versions, "cpu_count": os.cpu_count(), "rounds": ROUNDS, "rows": measure()}
-    if arguments.out:
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
-    if arguments.figure:
-        draw(report, arguments.figure)
-    print(show(report))
-
-
 if __name__ == "__main__":
-    main()
+    command(__doc__, ("jax", "numpy"), ROUNDS, measure, show, draw)

@@ -12,7 +12,7 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -94,14 +94,18 @@ def scanned(init: Callable[[], Any], step: Callable[[Any], Any], length: int) ->
     return chunk
 
 
-def by_scan(method: str, d: int, n: int, length: int) -> Callable[[], None]:
-    strategy = thalweg.make_strategy(method, popsize=n)
+def functions(strategy: Any, d: int) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+    """The first state of a strategy in dimension d, and a generation, as functions that JAX can trace."""
 
-    def step(state: Any) -> Any:
+    def generation(state: Any) -> Any:
         e, x, state = strategy.ask(state)
         return strategy.tell(state, e, x, sphere(x))[0]
 
-    return scanned(lambda: strategy.init(stepping.make_keys([1])[0], jnp.ones(d), 1.0), step, length)
+    return lambda: strategy.init(stepping.make_keys([1])[0], jnp.ones(d), 1.0), generation
+
+
+def by_scan(method: str, d: int, n: int, length: int) -> Callable[[], None]:
+    return scanned(*functions(thalweg.make_strategy(method, popsize=n), d), length)
 
 
 def by_evosax(d: int, n: int, length: int) -> Callable[[], None]:
@@ -196,20 +200,35 @@ def show(report: dict[str, Any]) -> str:
     return "\n\n".join([*parts, f"Where the time goes in a small generation:\n\n{markdown(head, body)}"])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+Report = dict[str, Any]
+
+
+def command(
+    about: str | None,
+    packages: Sequence[str],
+    rounds: int,
+    measure: Callable[[], Iterable[Report]],
+    show: Callable[[Report], str],
+    draw: Callable[[Report, Path], None] | None = None,
+) -> None:
+    """The command line of a benchmark: measure and keep, or show what was kept."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="where the JSON goes")
-    parser.add_argument("--show", type=Path, help="print the tables of a JSON file instead")
+    parser.add_argument("--show", type=Path, help="take the results out of a JSON file instead")
+    if draw is not None:
+        parser.add_argument("--figure", type=Path, help="where the picture goes, without a suffix")
     arguments = parser.parse_args()
     if arguments.show:
-        print(show(json.loads(arguments.show.read_text())))
-        return
-    versions = {name: metadata.version(name) for name in ("jax", "numpy", "cma", "evosax")} | {"thalweg": thalweg.__version__}
-    report = {"versions": versions, "cpu_count": os.cpu_count(), "rounds": ROUNDS, "rows": list(measure())}
+        report = json.loads(arguments.show.read_text())
+    else:
+        versions = {name: metadata.version(name) for name in packages} | {"thalweg": thalweg.__version__}
+        report = {"versions": versions, "cpu_count": os.cpu_count(), "rounds": rounds, "rows": list(measure())}
     if arguments.out:
         arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    if draw is not None and arguments.figure:
+        draw(report, arguments.figure)
     print(show(report))
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__, ("jax", "numpy", "cma", "evosax"), ROUNDS, measure, show)

@@ -171,3 +171,9 @@ def test_the_flow_saves_evaluations_in_a_curved_valley_and_none_are_lost_on_a_st
         ratios[name] = bent / latent
     assert ratios["rosenbrock"] < 1.0
     assert ratios["ellipsoid"] < 1.2
+
+
+@pytest.mark.parametrize(("points", "error"), [(1, ValueError), (2.5, ValueError), ("many", TypeError)])
+def test_a_design_has_at_least_two_points(points, error):
+    with pytest.raises(error, match="points must be"):
+        GNNES(points=points)

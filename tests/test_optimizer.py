@@ -346,3 +346,25 @@ def test_dimension_one():
         X = es.ask()
         es.tell(X, sphere(X))
     assert es.result.fun < 1e-10
+
+
+class Counting(CMAES):
+    """A latent that begins with a number of Python's."""
+
+    def start(self, key, x0, sigma0):
+        return super().start(key, x0, sigma0)._replace(generation=0)
+
+
+def test_a_state_may_hold_plain_numbers():
+    plain, counting = (run(make(method=method(popsize=6)), 5, lambda X: np.sum(X**2, 1)) for method in (CMAES, Counting))
+    assert counting.best.f == plain.best.f
+    assert int(counting.state.generation) == 5
+
+
+def test_a_state_put_in_place_draws_the_next_generation():
+    es, other = make(), run(make(), 3, lambda X: np.sum(X**2, 1))
+    X = es.ask()
+    es.state = other.state
+    with pytest.raises(ValueError, match="no open generation"):
+        es.tell(X, np.zeros(len(X)))
+    assert np.array_equal(es.ask(), other.ask())

@@ -17,6 +17,7 @@ from thalweg.latents.base import Latent
 from thalweg.latents.cmaes import CMAES
 from thalweg.latents.frame import Frame, Place, Solved, both_solved
 from thalweg.types import Array, Info, Key, Params, State
+from thalweg.validation import as_count
 
 log = logging.getLogger("thalweg")
 
@@ -64,6 +65,8 @@ class GNNES:
     def __post_init__(self) -> None:
         if self.frame not in get_args(Where):
             raise ValueError(f"frame must be one of {get_args(Where)}, got {self.frame!r}")
+        if self.points is not None:
+            as_count(self.points, "points", least=2)
         if self.raw and self.frame == "whitened" and self.flow.learnable:
             log.info("%s cannot absorb an affine correction: its flow acts in raw coordinates", type(self.latent).__name__)
 

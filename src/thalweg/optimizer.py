@@ -111,7 +111,7 @@ class Optimizer:
 
     @state.setter
     def state(self, state: State) -> None:
-        self._state, self.drawn = self.steps.hidden(state), None
+        self._state, self.drawn, self._asked = self.steps.hidden(state), None, None
 
     @property
     def nit(self) -> int:

@@ -73,8 +73,8 @@ class Steps:
         if self.compiles:  # both at the same time, and this goes on meanwhile
             point, number = jax.ShapeDtypeStruct((d,), float), jax.ShapeDtypeStruct((), float)
             self._begin = Program(self._started, jax.ShapeDtypeStruct((2,), np.uint32), point, number)
-            self.state, (e, x, _) = self._begin.shapes
-            self._turn = Program(self._learned, self.state, e, x, jax.ShapeDtypeStruct(e.shape[:1], float))
+            self.shapes, (e, x, _) = self._begin.shapes
+            self._turn = Program(self._learned, self.shapes, e, x, jax.ShapeDtypeStruct(e.shape[:1], float))
 
     def begin(self, seed: int, x0: np.ndarray, sigma0: float) -> tuple[State, Drawn | None]:
         """The state before the first generation, and that generation if it can be drawn ahead."""
@@ -86,7 +86,7 @@ class Steps:
         """A generation; for those that were not drawn ahead."""
         with jax.enable_x64(True):
             if self._ask is None:
-                self._ask = Program(self._asked, self.state)
+                self._ask = Program(self._asked, self.shapes)
             return Drawn(*self._ask(self.hidden(state)))
 
     def tell(self, drawn: Drawn, f: np.ndarray) -> tuple[State, Drawn | None, View]:
@@ -118,6 +118,7 @@ class Steps:
         if not self.compiles:
             return state
         leaves, tree = jax.tree.flatten(state)
+        leaves = [leaf if hasattr(leaf, "dtype") else jnp.asarray(leaf) for leaf in leaves]
         self.impls = self.impls or [jax.random.key_impl(leaf) if _is_key(leaf) else None for leaf in leaves]
         return jax.tree.unflatten(tree, [jax.random.key_data(leaf) if _is_key(leaf) else leaf for leaf in leaves])
 
