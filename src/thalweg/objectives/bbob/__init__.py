@@ -1,0 +1,16 @@
+"""The 24 noiseless BBOB functions with COCO's instances, as functions that JAX can compile, map and run on a GPU.
+
+The functions are defined in Hansen, Finck, Ros and Auger, "Real-parameter black-box optimization benchmarking 2009: noiseless
+functions definitions" (INRIA RR-6829); where COCO's code (numbbo/coco) differs from the text, the code counts.
+
+>>> import jax
+>>> from thalweg.objectives.bbob import make_problems, names, value
+>>> problems = make_problems(functions=[8, 20], instances=[1, 2, 3], d=5)
+>>> jax.vmap(value)(problems.x_opt, problems).shape, names[20]
+((6,), 'Schwefel')
+"""
+
+from thalweg.objectives.bbob.problem import Problem, make_problem, make_problems, names
+from thalweg.objectives.bbob.values import value, value_of
+
+__all__ = ["Problem", "make_problem", "make_problems", "names", "value", "value_of"]

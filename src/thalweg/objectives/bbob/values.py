@@ -1,0 +1,81 @@
+"""The value of a BBOB problem at a point: all 24 functions in one program, or one of them by itself."""
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any, SupportsIndex
+
+import jax
+import jax.numpy as jnp
+
+from thalweg.objectives.bbob import ill_conditioned, moderate, multimodal, separable, weak_structure
+from thalweg.objectives.bbob.problem import Problem, whole
+
+Function = Callable[[jax.Array, Problem], jax.Array]
+
+FUNCTIONS: tuple[Function, ...] = (
+    separable.sphere,
+    separable.ellipsoid,
+    separable.rippled_rastrigin,
+    separable.bueche_rastrigin,
+    separable.linear_slope,
+    moderate.attractive_sector,
+    moderate.step_ellipsoid,
+    moderate.rosenbrock,
+    moderate.rotated_rosenbrock,
+    ill_conditioned.rotated_ellipsoid,
+    ill_conditioned.discus,
+    ill_conditioned.bent_cigar,
+    ill_conditioned.sharp_ridge,
+    ill_conditioned.different_powers,
+    multimodal.rotated_rastrigin,
+    multimodal.weierstrass,
+    multimodal.mild_schaffer,
+    multimodal.harsh_schaffer,
+    multimodal.griewank_rosenbrock,
+    weak_structure.schwefel,
+    weak_structure.gallagher,
+    weak_structure.gallagher,
+    weak_structure.katsuura,
+    weak_structure.lunacek,
+)
+"""f1 to f24, each less its f_opt."""
+
+
+def value(x: Any, p: Problem) -> jax.Array:
+    """f(x) at one point (d,), in the floating-point type of x; map it over points and problems with `jax.vmap`.
+
+    Mapped over problems of different functions, all 24 are computed for every point; where that is too dear, see `value_of`.
+
+    >>> from thalweg.objectives.bbob import make_problem
+    >>> p = make_problem(function=1, instance=1, d=2)
+    >>> float(value(p.x_opt, p))
+    79.48
+    >>> jax.vmap(value, in_axes=(0, None))(p.x_opt + jnp.eye(2), p).tolist()
+    [80.48, 80.48]
+    """
+    return evaluate(lambda x, p: jax.lax.switch(p.which - 1, FUNCTIONS, x, p), x, p)
+
+
+@lru_cache(maxsize=len(FUNCTIONS))
+def value_of(function: SupportsIndex) -> Callable[[Any, Problem], jax.Array]:
+    """The same as `value` for problems of one function, without the other 23; always the same object, for `jax.jit`.
+
+    >>> from thalweg.objectives.bbob import make_problem
+    >>> p = make_problem(function=9, instance=1, d=3)
+    >>> bool(abs(value_of(9)(p.x_opt, p) - p.f_opt) < 1e-9)
+    True
+    """
+    return partial(evaluate, FUNCTIONS[whole("function", function, 1, 24) - 1])
+
+
+def evaluate(function: Function, x: Any, p: Problem) -> jax.Array:
+    """One function's value with f_opt, everything in the type of x."""
+    x = jnp.asarray(x)
+    x = x.astype(jnp.result_type(x, float))
+    if x.shape != p.x_opt.shape or x.ndim != 1:
+        raise ValueError(
+            f"x must be one point of shape {p.x_opt.shape[-1:]} and p one problem, got x of shape {x.shape} and x_opt of shape "
+            f"{p.x_opt.shape}; map over several with jax.vmap(value, in_axes=(0, None)) or jax.vmap(value)"
+        )
+    numbers = jax.tree.map(lambda part: jnp.asarray(part, x.dtype), p._replace(which=None))
+    return function(x, numbers._replace(which=p.which)) + numbers.f_opt
