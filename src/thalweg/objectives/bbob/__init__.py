@@ -4,10 +4,10 @@ The functions are defined in Hansen, Finck, Ros and Auger, "Real-parameter black
 functions definitions" (INRIA RR-6829); where COCO's code (numbbo/coco) differs from the text, the code counts.
 
 >>> import jax
->>> from thalweg.objectives.bbob import make_problems, names, value
->>> problems = make_problems(functions=[8, 20], instances=[1, 2, 3], d=5)
->>> jax.vmap(value)(problems.x_opt, problems).shape, names[20]
-((6,), 'Schwefel')
+>>> from thalweg.objectives.bbob import make_problems, names, value_of
+>>> problems = make_problems(functions=[8], instances=[1, 2, 3], d=5)
+>>> names[8], jax.vmap(value_of(8))(problems.x_opt, problems).shape
+('Rosenbrock', (3,))
 """
 
 from thalweg.objectives.bbob.problem import Problem, make_problem, make_problems, names

@@ -2,7 +2,7 @@
 
 The generator is BBOB's own of 2009, kept by COCO so that an instance number means the same problem everywhere: Hansen, Finck,
 Ros and Auger, "Real-parameter black-box optimization benchmarking 2009: noiseless functions definitions" (INRIA RR-6829), and
-numbbo/coco, code-experiments/src/suite_bbob_legacy_code.c. Instances are read-only numpy arrays in float64.
+numbbo/coco, code-experiments/src/suite_bbob_legacy_code.c.
 """
 
 from functools import lru_cache
@@ -45,15 +45,15 @@ def uniform(count: int, seed: int) -> np.ndarray:
 def gauss(count: int, seed: int) -> np.ndarray:
     """Normally distributed numbers by Box and Muller's transformation, the cosine's half of it.
 
-    The C library's logarithm and cosine, as in COCO: numpy's own differ from them in the last bit, which Gram and Schmidt's method
-    can make a thousand times as large (f19, instance 9, d = 40).
+    The C library's logarithm and cosine, as in COCO: numpy's own differ from them in the last bit, which Gram and Schmidt's
+    method can make a thousand times as large (f19, instance 9, d = 40).
     """
     radii, angles = uniform(2 * count, seed).reshape(2, count).tolist()
     numbers = [sqrt(-2 * log(radius)) * cos(2 * pi * angle) for radius, angle in zip(radii, angles, strict=True)]
     return np.array([number or SMALLEST for number in numbers])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def rotation(d: int, seed: int) -> np.ndarray:
     """A random orthogonal matrix (d, d): Gram and Schmidt's method on Gaussian columns, one after the other."""
     basis = gauss(d * d, seed).reshape(d, d).T.copy()
@@ -65,11 +65,10 @@ def rotation(d: int, seed: int) -> np.ndarray:
     return frozen(basis)
 
 
-@lru_cache(maxsize=4096)
 def optimum(d: int, seed: int) -> np.ndarray:
     """A point of [-4, 4]^d on a grid of width 8e-4, with no coordinate that is exactly 0."""
     x = 8 * np.floor(1e4 * uniform(d, seed)) / 1e4 - 4
-    return frozen(np.where(x == 0, -1e-5, x))
+    return np.where(x == 0, -1e-5, x)
 
 
 def offset(seed: int) -> float:
@@ -79,7 +78,6 @@ def offset(seed: int) -> float:
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """The same numbers, safe to hand to several callers."""
-    array = np.ascontiguousarray(array)
+    """The same array made read-only: what is kept may be handed to several callers."""
     array.flags.writeable = False
     return array

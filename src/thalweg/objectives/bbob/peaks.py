@@ -25,7 +25,7 @@ class Peaks(NamedTuple):
 
 
 class Kind(NamedTuple):
-    count: int
+    number: int
     half_width: float
     """Peaks lie in [-half_width, half_width]^d, the global one in 0.8 of it."""
 
@@ -51,15 +51,15 @@ def global_peak(function: int, d: int, seed: int) -> np.ndarray:
 def peaks(function: int, d: int, seed: int) -> Peaks:
     """The peaks of f21 or f22."""
     kind = KINDS[function]
-    others = kind.count - 1
+    others = kind.number - 1
     conditions = CONDITION ** (np.argsort(uniform(others, seed)) / (others - 1))
     conditions = np.concatenate(([kind.first_condition], conditions))
-    orders = np.array([np.argsort(uniform(d, seed + 1000 * i)) for i in range(kind.count)])
+    orders = np.array([np.argsort(uniform(d, seed + 1000 * i)) for i in range(kind.number)])
     scales = conditions[:, None] ** (orders / (d - 1) - 0.5)
-    centres = 2 * kind.half_width * uniform(kind.count * d, seed).reshape(kind.count, d) - kind.half_width
+    centres = 2 * kind.half_width * uniform(kind.number * d, seed).reshape(kind.number, d) - kind.half_width
     centres[0] *= 0.8
     heights = np.concatenate(([10.0], np.linspace(1.1, 9.1, others)))
-    padding = MOST - kind.count
+    padding = MOST - kind.number
     return Peaks(
         np.pad(centres @ rotation(d, seed).T, ((0, padding), (0, 0))),
         np.pad(scales, ((0, padding), (0, 0))),

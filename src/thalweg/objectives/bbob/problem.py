@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import index
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from thalweg.objectives.bbob import instances, peaks
+from thalweg.objectives.bbob.transforms import rosenbrock_scale
+from thalweg.validation import shortened
 
 names: Mapping[int, str] = {
     1: "sphere",
@@ -44,7 +46,7 @@ LARGEST_INSTANCE = 200_000
 """Seeds beyond 2^31 - 2, the generator's largest, would repeat smaller ones."""
 
 SCHWEFEL_ARGMIN = 4.2096874637
-"""Where x sin(sqrt |x|) is largest on [-500, 500], divided by 100, with the digits of COCO's f_schwefel.c (4.2096874636 to ten)."""
+"""Where x sin(sqrt |x|) is largest on [-500, 500], divided by 100; 4.209687463600 in truth, but these are COCO's digits."""
 
 LUNACEK_ARGMIN = 2.5
 
@@ -77,16 +79,16 @@ class Problem(NamedTuple):
     """(101,): 0 for a peak that is not there."""
 
 
-def make_problem(function: SupportsIndex, instance: SupportsIndex, d: SupportsIndex) -> Problem:
+def make_problem(function: int, instance: int, d: int) -> Problem:
     """An instance of one of the 24 functions in d dimensions, as COCO's `bbob` suite numbers them.
 
     >>> problem = make_problem(function=8, instance=1, d=5)
     >>> problem.x_opt.shape, float(problem.f_opt)
-    ((5,), -148.0)
+    ((5,), 149.15)
     """
-    function = whole("function", function, 1, 24)
-    instance = whole("instance", instance, 1, LARGEST_INSTANCE)
-    d = whole("d", d, 2)
+    function = as_whole(function, "function", 1, 24)
+    instance = as_whole(instance, "instance", 1, LARGEST_INSTANCE)
+    d = as_whole(d, "d", 2)
     seed = SHARED_SEEDS.get(function, function) + 10_000 * instance
     bumps = peaks.peaks(function, d, seed) if function in peaks.KINDS else peaks.none(d)
     return Problem(
@@ -101,7 +103,7 @@ def make_problem(function: SupportsIndex, instance: SupportsIndex, d: SupportsIn
     )
 
 
-def make_problems(functions: Iterable[SupportsIndex], instances: Iterable[SupportsIndex], d: SupportsIndex) -> Problem:
+def make_problems(functions: Iterable[int], instances: Iterable[int], d: int) -> Problem:
     """All instances of the first function, then all of the second and so on, stacked along a leading axis.
 
     >>> problems = make_problems(functions=[1, 8], instances=[1, 2, 3], d=5)
@@ -115,11 +117,14 @@ def make_problems(functions: Iterable[SupportsIndex], instances: Iterable[Suppor
     return jax.tree.map(lambda *parts: np.stack(parts), *made)
 
 
-def whole(name: str, number: SupportsIndex, least: int, most: int | None = None) -> int:
-    """The number as an int within its limits; complain otherwise."""
-    if isinstance(number, bool | np.bool_) or not isinstance(number, SupportsIndex):
-        raise TypeError(f"{name} must be a whole number such as {least}, got {number!r} ({type(number).__name__})")
-    number = index(number)
+def as_whole(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """An int within its limits; complain about anything else, whole floats too, as they tend to be a mistake here."""
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an int, got {shortened(value)}; pass {least}, say") from None
     if number < least or (most is not None and number > most):
         limits = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be {limits}, got {number}")
@@ -127,8 +132,8 @@ def whole(name: str, number: SupportsIndex, least: int, most: int | None = None)
 
 
 def half_diagonal(d: int, seed: int) -> np.ndarray:
-    """Where z = c Q x + 1/2 is (1, ..., 1), Rosenbrock's minimum; c keeps the valley in the box where d is large."""
-    return instances.rotation(d, seed).sum(0) / (2 * max(1.0, d**0.5 / 8))
+    """Where z = c Q x + 1/2 is (1, ..., 1), Rosenbrock's minimum; c is `rosenbrock_scale`."""
+    return instances.rotation(d, seed).sum(0) / (2 * rosenbrock_scale(d))
 
 
 OPTIMA: Mapping[int, Callable[[int, int], np.ndarray]] = {

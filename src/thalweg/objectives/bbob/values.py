@@ -1,14 +1,14 @@
 """The value of a BBOB problem at a point: all 24 functions in one program, or one of them by itself."""
 
 from collections.abc import Callable
-from functools import lru_cache, partial
-from typing import Any, SupportsIndex
+from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from thalweg.objectives.bbob import ill_conditioned, moderate, multimodal, separable, weak_structure
-from thalweg.objectives.bbob.problem import Problem, whole
+from thalweg.objectives.bbob.problem import Problem, as_whole
 
 Function = Callable[[jax.Array, Problem], jax.Array]
 
@@ -46,26 +46,23 @@ def value(x: Any, p: Problem) -> jax.Array:
 
     Mapped over problems of different functions, all 24 are computed for every point; where that is too dear, see `value_of`.
 
-    >>> from thalweg.objectives.bbob import make_problem
-    >>> p = make_problem(function=1, instance=1, d=2)
-    >>> float(value(p.x_opt, p))
-    79.48
-    >>> jax.vmap(value, in_axes=(0, None))(p.x_opt + jnp.eye(2), p).tolist()
-    [80.48, 80.48]
+    >>> from thalweg.objectives.bbob import make_problems
+    >>> problems = make_problems(functions=[1, 11], instances=[1], d=2)
+    >>> jax.jit(jax.vmap(value))(problems.x_opt, problems).tolist(), problems.f_opt.tolist()
+    ([79.48, 76.27], [79.48, 76.27])
     """
     return evaluate(lambda x, p: jax.lax.switch(p.which - 1, FUNCTIONS, x, p), x, p)
 
 
-@lru_cache(maxsize=len(FUNCTIONS))
-def value_of(function: SupportsIndex) -> Callable[[Any, Problem], jax.Array]:
+def value_of(function: int) -> Callable[[Any, Problem], jax.Array]:
     """The same as `value` for problems of one function, without the other 23; always the same object, for `jax.jit`.
 
     >>> from thalweg.objectives.bbob import make_problem
-    >>> p = make_problem(function=9, instance=1, d=3)
-    >>> bool(abs(value_of(9)(p.x_opt, p) - p.f_opt) < 1e-9)
-    True
+    >>> p = make_problem(function=5, instance=1, d=3)
+    >>> float(value_of(5)(p.x_opt, p)), float(p.f_opt)
+    (-9.21, -9.21)
     """
-    return partial(evaluate, FUNCTIONS[whole("function", function, 1, 24) - 1])
+    return VALUES[as_whole(function, "function", 1, 24) - 1]
 
 
 def evaluate(function: Function, x: Any, p: Problem) -> jax.Array:
@@ -79,3 +76,7 @@ def evaluate(function: Function, x: Any, p: Problem) -> jax.Array:
         )
     numbers = jax.tree.map(lambda part: jnp.asarray(part, x.dtype), p._replace(which=None))
     return function(x, numbers._replace(which=p.which)) + numbers.f_opt
+
+
+VALUES = tuple(partial(evaluate, function) for function in FUNCTIONS)
+"""f1 to f24 with their f_opt."""
