@@ -1,4 +1,4 @@
-"""The transformations that BBOB's functions share, traced by JAX; section 0.2 of the functions' definition (INRIA RR-6829).
+"""The transformations that BBOB's functions share, traced by JAX: the "symbols and definitions" of INRIA RR-6829.
 
 Written once, so that XLA computes each of them once where all 24 functions are compiled into one program.
 """
