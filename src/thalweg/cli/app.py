@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 import thalweg
+from thalweg.cli.bench import bench
 from thalweg.cli.demo import demo
 from thalweg.cli.reproduce import reproduce
 from thalweg.gnnes import GNNES
@@ -46,5 +47,6 @@ def describe(name: str) -> str:
     return text.partition("\n")[0].partition("; docs/")[0].rstrip(".").replace("`", "")
 
 
+app.add_command(bench)
 app.add_command(demo)
 app.add_command(reproduce)
