@@ -19,6 +19,8 @@ from thalweg.latents import CMAES, PGES, SNES, XNES, CauchyNES, SepCMAES
 from thalweg.methods import METHODS, make_strategy, method_names
 from thalweg.minimize import minimize
 from thalweg.optimizer import Optimizer
+from thalweg.restart_runner import Restarted, run_restarts
+from thalweg.restarting import RestartingOptimizer
 from thalweg.runner import Trajectories, run_many
 from thalweg.stopping import REASONS, Tolerances
 from thalweg.types import Strategy
@@ -43,6 +45,8 @@ __all__ = [
     "Optimizer",
     "Penalised",
     "RealNVP",
+    "Restarted",
+    "RestartingOptimizer",
     "SepCMAES",
     "Strategy",
     "Tolerances",
@@ -53,4 +57,5 @@ __all__ = [
     "method_names",
     "minimize",
     "run_many",
+    "run_restarts",
 ]

@@ -52,13 +52,7 @@ def save(es: "Optimizer", path: Target, extra: Mapping[str, Any] | None = None) 
 def restore(es: "Optimizer", path: Target) -> dict[str, Any]:
     """Bring an optimiser of the same make to where the file was written; returns what else the file holds."""
     meta, arrays = read(path)
-    ours, theirs = identity(es), meta["identity"]
-    for name, value in ours.items():
-        if theirs.get(name) != value:
-            raise ValueError(
-                f"checkpoint {os.fspath(path)!r} belongs to another problem: its {name} is {shortened(theirs.get(name))}, here "
-                f"it is {shortened(value)}; use the same or another file"
-            )
+    compare(identity(es), meta["identity"], path)
     leaves, tree = jax.tree.flatten(es.state)
     es.state = jax.tree.unflatten(tree, [_like(leaf, arrays.get(f"state{i}"), path) for i, leaf in enumerate(leaves)])
     for name in HISTORY:
@@ -91,6 +85,16 @@ def identity(es: "Optimizer") -> dict[str, Any]:
         "bounds": _pairs(es),
         "seed": es.seed,
     }
+
+
+def compare(ours: Mapping[str, Any], theirs: Mapping[str, Any], path: Target) -> None:
+    """Complain about a checkpoint of another identity."""
+    for name, value in ours.items():
+        if theirs.get(name) != value:
+            raise ValueError(
+                f"checkpoint {os.fspath(path)!r} belongs to another problem: its {name} is {shortened(theirs.get(name))}, here "
+                f"it is {shortened(value)}; use the same or another file"
+            )
 
 
 def configuration(path: Target, method: str | Strategy | None) -> dict[str, Any]:

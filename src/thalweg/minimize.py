@@ -2,20 +2,16 @@
 
 import logging
 import os
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from math import inf
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from thalweg import checkpoint as checkpoints
 from thalweg.evaluate import Evaluator, Interrupted, Workers
-from thalweg.optimizer import Optimizer
 from thalweg.progress import Progress
-from thalweg.restarts import Start, Tally, start_of
-from thalweg.stopping import Budget, spent
+from thalweg.restarting import RestartingOptimizer, read_account
 from thalweg.types import Strategy
-from thalweg.validation import Seed, as_count, as_seed, shortened
+from thalweg.validation import Seed, shortened
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -37,6 +33,7 @@ def minimize(
     ftarget: float | None = None,
     timeout: float | None = None,
     restarts: int = 0,
+    bipop: bool = False,
     seed: Seed = None,
     workers: Workers = 1,
     vectorized: bool = False,
@@ -53,7 +50,7 @@ def minimize(
 
     Args:
         fun: Called as fun(x, *args) with x of shape (d,); returns a number. NaN, None or an exception make the point rank last.
-        x0: The start, of shape (d,).
+        x0: The start, of shape (d,); or a callable that draws the start of each run from a numpy Generator.
         sigma0: The first standard deviation in every coordinate: about a third of the distance to where the minimum may be.
         method: A name out of `thalweg.METHODS`, or a strategy.
         args: Further arguments of fun.
@@ -64,6 +61,8 @@ def minimize(
         ftarget: Stop when a value is at or below it.
         timeout: Stop after this number of seconds; evaluations in executors that are still running then are given up.
         restarts: How often to begin again, with twice the population, while there is budget; fresh points in closed bounds.
+        bipop: Whether to spend half of the evaluations on runs with smaller populations and steps, which are not counted in
+            `restarts` (BIPOP: Hansen 2009).
         seed: A whole number, None, a numpy Generator or SeedSequence. The result says which was used.
         workers: A number of processes (-1: one for each CPU), a map-like callable, or any `concurrent.futures.Executor`.
         vectorized: Whether fun takes the whole generation, (popsize, d), and returns as many values.
@@ -76,117 +75,85 @@ def minimize(
         scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, popsize, method, seed,
         restarts, failures, first_failure, info.
     """
-    restarts = as_count(restarts, "restarts", least=0)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {shortened(callback)}")
-    budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
-    stored = {} if checkpoint is None or not os.path.exists(checkpoint) else checkpoints.read(checkpoint)[0]["extra"]
-    number: int = stored["seed"] if seed is None and stored else as_seed(seed)
-    per_run = None if restarts or not budget.limited else inf  # None: the default limit on generations
-
-    def make(start: Start) -> Optimizer:
-        return Optimizer(
-            start.x0,
-            sigma0,
-            method=method,
-            popsize=start.popsize,
-            bounds=bounds,
-            seed=start.seed,
-            max_iter=per_run,
-            options=options,
-        )
-
-    es = first = make(Start(x0, popsize, number))
+    resumes = checkpoint is not None and os.path.exists(checkpoint)
+    if seed is None and resumes:
+        seed = read_account(checkpoint)["config"]["seed"]
+    es = RestartingOptimizer(
+        x0,
+        sigma0,
+        restarts=restarts,
+        bipop=bipop,
+        method=method,
+        popsize=popsize,
+        bounds=bounds,
+        seed=seed,
+        max_evals=max_evals,
+        max_iter=max_iter,
+        ftarget=ftarget,
+        timeout=timeout,
+        options=options,
+    )
     if checkpoint is not None:
-        checkpoints.check(first, checkpoint)
+        checkpoints.check(es.run, checkpoint)
     with Evaluator(fun, args, workers, vectorized=vectorized) as evaluate:
-        job = Job(evaluate, budget, number, callback, Progress(enabled=progress, budget=budget), checkpoint)
-        if stored:
-            job.tally = Tally(**stored["tally"])
-            es = make(start_of(job.tally.runs, first.x0, first.box, first.popsize, number)) if job.tally.runs else first
-            job.resume(es)
-        while True:
-            reasons = job.run(es)
-            result = job.result(es, reasons)
-            logger.info("%s", result.message)
-            if job.tally.runs >= restarts or not reasons.keys().isdisjoint(FINAL) or job.spent(es):
-                break
-            job.tally = job.tally.add(es.report(reasons))
-            es = make(start_of(job.tally.runs, first.x0, first.box, first.popsize, number))
-        job.progress.show(result, job.elapsed, final=True)
+        job = Job(es, evaluate, callback, Progress(enabled=progress, budget=es.budget), checkpoint)
+        if resumes:
+            job.resume()
+        try:
+            while not es.stop():
+                job.generation()
+        except KeyboardInterrupt:
+            es.halt("interrupt")
+        result = job.result()
+        logger.info("%s", result.message)
+        job.progress.show(result, es.elapsed, final=True)
     return result
-
-
-FINAL = ("ftarget", "callback", "interrupt")
-"""Reasons after which nothing is begun again; a budget that is used up is another."""
 
 
 @dataclass
 class Job:
-    """One call of `minimize`: what all its runs share."""
+    """One call of `minimize`."""
 
+    es: RestartingOptimizer
     evaluate: Evaluator
-    budget: Budget
-    seed: int
     callback: "Callable[[OptimizeResult], Any] | None"
     progress: Progress
     checkpoint: str | os.PathLike[str] | None
-    tally: Tally = field(default_factory=Tally)
-    started: float = field(default_factory=time.monotonic)
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start, over interruptions."""
-        return time.monotonic() - self.started
-
-    def run(self, es: Optimizer) -> dict[str, float]:
-        """Run until there is a reason to stop."""
-        try:
-            while not (reasons := es.stop() | self.spent(es)):
-                self.generation(es)
-        except KeyboardInterrupt:
-            es.halt("interrupt")
-            reasons = es.stop()
-        return reasons
-
-    def generation(self, es: Optimizer) -> None:
+    def generation(self) -> None:
         """Ask, evaluate, tell."""
+        es, timeout = self.es, self.es.budget.timeout
         X = es.ask()
         failures = self.evaluate.failures
         try:
-            F = self.evaluate(X, None if self.budget.timeout is None else max(0.0, self.budget.timeout - self.elapsed))
+            F = self.evaluate(X, None if timeout is None else max(0.0, timeout - es.elapsed))
         except Interrupted as interrupt:
             es.abandon(X, interrupt.values)
             raise
-        es.failures += self.evaluate.failures - failures
+        es.run.failures += self.evaluate.failures - failures
         es.tell(X, F)
         if self.checkpoint is not None:
-            more = {"tally": asdict(self.tally), "seed": self.seed, "elapsed": self.elapsed}
-            checkpoints.save(es, self.checkpoint, {**more, "first_failure": self.evaluate.first_failure})
+            es.save(self.checkpoint, {"first_failure": self.evaluate.first_failure})
         if self.progress.enabled or self.callback is not None:
-            seen = self.result(es, es.stop())
-            self.progress.show(seen, self.elapsed)
+            seen = self.result()
+            self.progress.show(seen, es.elapsed)
             try:
                 if self.callback is not None:
                     self.callback(seen)
             except StopIteration:
                 es.halt("callback")
 
-    def spent(self, es: Optimizer) -> dict[str, float]:
-        """What of the budget for all runs is used up."""
-        best = min(self.tally.fun, es.best.f)
-        return spent(self.budget, self.tally.nfev + es.nfev, self.tally.nit + es.nit, best, self.elapsed)
-
-    def result(self, es: Optimizer, reasons: Mapping[str, float]) -> "OptimizeResult":
+    def result(self) -> "OptimizeResult":
         """The result over all runs so far."""
-        result = self.tally.include(es.report(reasons))
-        result.update(seed=self.seed, first_failure=self.evaluate.first_failure)
+        result = self.es.result
+        result.first_failure = self.evaluate.first_failure
         return result
 
-    def resume(self, es: Optimizer) -> None:
+    def resume(self) -> None:
         """Continue from the checkpoint."""
-        extra = checkpoints.restore(es, self.checkpoint or "")
-        self.started -= extra["elapsed"]
+        extra = self.es.restore(self.checkpoint or "")
         self.evaluate.first_failure = extra["first_failure"]
         self.evaluate.answered = True
-        logger.info("continuing from %s after %d evaluations", self.checkpoint, self.tally.nfev + es.nfev)
+        logger.info("continuing from %s after %d evaluations", self.checkpoint, self.es.nfev)

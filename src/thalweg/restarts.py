@@ -1,39 +1,119 @@
-"""Restarts with a growing population (IPOP: Auger and Hansen 2005), and the account over all runs."""
+"""Which run comes after which (IPOP: Auger and Hansen 2005; BIPOP: Hansen 2009), and the account over all runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thalweg.bounds import Box
-from thalweg.validation import as_seed
+from thalweg.validation import as_count, as_point, as_seed, shortened
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
+FINAL = ("ftarget", "callback", "interrupt")
+"""Reasons after which nothing is begun again; a budget for all runs that is used up is another."""
+
 
 class Start(NamedTuple):
-    """Where a run begins."""
+    """How a run begins."""
 
-    x0: Any
-    popsize: int | None
+    x0: np.ndarray
+    sigma0: float
+    popsize: int
     seed: int
+    max_evals: int | None
+    """Of this run alone."""
 
 
-def start_of(run: int, x0: np.ndarray, box: Box | None, popsize: int, seed: int) -> Start:
-    """The start of a restart, counted from 1: twice the population each time, given that of the first run.
+@dataclass(frozen=True)
+class Schedule:
+    """The present run among all: what it begins with follows from how many there were and what they took.
 
-    It begins anywhere in the box where that is closed, and at x0 where it is not.
+    IPOP doubles the population with each restart. BIPOP has two regimes: large runs, which are those of IPOP, and small runs,
+    which search locally from fresh points at a fraction of sigma0; next comes the one that has taken fewer evaluations so far,
+    the first run counted among the small ones. Plain numbers, so that a checkpoint can hold it.
 
-    >>> start_of(2, np.zeros(3), None, popsize=7, seed=1).popsize
-    28
+    >>> schedule = Schedule(popsize=6, sigma0=2.0, seed=1, bipop=True)
+    >>> for evaluations in (500, 900, 300, 200):
+    ...     print(schedule.large, schedule.start(np.zeros(2), None).popsize)
+    ...     schedule = schedule.after(evaluations)
+    False 6
+    True 12
+    False 6
+    False 6
     """
-    source = np.random.SeedSequence(seed, spawn_key=(run,))
-    draw, child = np.random.default_rng(source), source.spawn(1)[0]
-    if box is not None:
-        fresh = draw.uniform(np.where(box.closed, box.low, 0.0), np.where(box.closed, box.high, 1.0))
-        x0 = np.where(box.closed, fresh, x0)
-    return Start(x0, popsize * 2**run, as_seed(child))
+
+    popsize: int
+    """Of the first run."""
+    sigma0: float
+    seed: int
+    bipop: bool = False
+    runs: int = 0
+    """How many runs have ended."""
+    doubled: int = 0
+    """How many of them were large."""
+    small_evals: int = 0
+    large_evals: int = 0
+    last_large: int = 0
+    """Evaluations of the last large run."""
+
+    @property
+    def large(self) -> bool:
+        """Whether the present run has twice the population of the last large one."""
+        return self.runs > 0 and not (self.bipop and self.small_evals < max(1, self.large_evals))  # as in pycma's fmin
+
+    def start(self, x0: Any, box: Box | None) -> Start:
+        """The beginning of the present run.
+
+        `x0` is a point or draws one from a generator. A restart from a given point begins anywhere in the box where that is
+        closed, and at the point where it is not.
+        """
+        source = np.random.SeedSequence(self.seed, spawn_key=(self.runs,))
+        draw, child = np.random.default_rng(source), source.spawn(1)[0]
+        seed = as_seed(child) if self.runs else self.seed
+        point = draw_point(x0, draw)
+        if self.runs and box is not None and not callable(x0):
+            fresh = draw.uniform(np.where(box.closed, box.low, 0.0), np.where(box.closed, box.high, 1.0))
+            point = np.where(box.closed, fresh, point)
+        if self.runs == 0:
+            return Start(point, self.sigma0, self.popsize, seed, None)
+        if self.large:
+            return Start(point, self.sigma0, self.popsize * 2 ** (self.doubled + 1), seed, None)
+        # Hansen 2009: between the default population and half the last large one. Rounded to half a doubling, so that many
+        # problems side by side need few compiled programs; all engines do the same.
+        halves = round(2 * log2(2**self.doubled / 2) * draw.uniform() ** 2)
+        popsize = round(self.popsize * 2 ** (halves / 2))
+        return Start(point, self.sigma0 * 10 ** (-2 * draw.uniform()), popsize, seed, max(1, self.last_large // 2))
+
+    def after(self, evaluations: int) -> "Schedule":
+        """The next run, once this one has ended after so many evaluations."""
+        if self.large:
+            more = {"doubled": self.doubled + 1, "large_evals": self.large_evals + evaluations, "last_large": evaluations}
+        else:
+            more = {"small_evals": self.small_evals + evaluations}
+        return replace(self, runs=self.runs + 1, **more)
+
+
+def draw_point(x0: Any, draw: np.random.Generator) -> np.ndarray:
+    """A start: x0, or what it draws."""
+    return as_point(x0(draw), "x0(generator)") if callable(x0) else as_point(x0)
+
+
+def first_point(x0: Any, seed: int) -> np.ndarray:
+    """The start of the first run, before its population is known."""
+    return Schedule(popsize=2, sigma0=1.0, seed=seed).start(x0, None).x0
+
+
+def check_restarts(restarts: Any, bipop: Any) -> int:
+    """The number of restarts from what a user wrote."""
+    restarts = as_count(restarts, "restarts", least=0)
+    if not isinstance(bipop, bool | np.bool_):
+        raise TypeError(f"bipop must be True or False, got {shortened(bipop)}")
+    if bipop and restarts == 0:
+        raise ValueError("bipop=True needs restarts, got restarts=0; pass the number of large restarts, such as restarts=9")
+    return restarts
 
 
 @dataclass
@@ -48,6 +128,8 @@ class Tally:
     x: list[float] | None = None
     success: bool = False
     """Of the run that found the best point."""
+    found: int = 0
+    """Evaluations until the best point was found."""
 
     def include(self, result: "OptimizeResult") -> "OptimizeResult":
         """The result of the present run as that of all runs so far."""
@@ -64,9 +146,8 @@ class Tally:
             combined.message = f"{result.message} Best of {self.runs + 1} runs."
         return combined
 
-    def add(self, result: "OptimizeResult") -> "Tally":
-        """The account once this run has ended."""
+    def add(self, result: "OptimizeResult", found: int) -> "Tally":
+        """The account once this run has ended, after which the best point is the one that was `found` then."""
         total = self.include(result)
-        return Tally(
-            self.runs + 1, total.nfev, total.nit, total.failures, float(total.fun), total.x.tolist(), bool(total.success)
-        )
+        best = float(total.fun), total.x.tolist(), bool(total.success), found
+        return Tally(self.runs + 1, total.nfev, total.nit, total.failures, *best)

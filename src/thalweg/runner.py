@@ -115,7 +115,7 @@ def run_many(
         raise ValueError(f"{shortened(strategy)} cannot be traced by JAX, and run_many compiles whole runs; use minimize")
     if not callable(fun):
         raise TypeError(f"fun must be callable, got {shortened(fun)}")
-    numbers = range(as_count(seeds, "seeds")) if np.ndim(seeds) == 0 else [as_seed(seed) for seed in np.asarray(seeds).tolist()]
+    numbers = as_seeds(seeds)
     runs = len(numbers)
     x0, sigma0 = as_array(x0, "x0"), as_array(sigma0, "sigma0")
     if x0.ndim not in (1, 2) or (x0.ndim == 2 and len(x0) != runs) or not np.all(np.isfinite(x0)):
@@ -128,12 +128,7 @@ def run_many(
         if not np.all(box.contains(x0)):
             raise ValueError(f"x0 must lie inside the bounds, got {shortened(x0)}")
         x0 = box.out_of(x0)
-    for leaf in jax.tree.leaves(args):
-        if np.ndim(leaf) == 0 or len(leaf) != runs:
-            raise ValueError(
-                f"args must hold arrays with one entry for each of the {runs} runs, got shape {np.shape(leaf)}; bind what all "
-                "runs share with functools.partial"
-            )
+    check_args(args, runs)
     static = Static(
         strategy,
         fun,
@@ -151,6 +146,25 @@ def run_many(
     evaluations = strategy.population(d) * np.arange(1, static.generations + 1)
     work = Work(record.generations, static.width, int(rounds))
     return Trajectories(evaluations, record.best, record.median, record.x, record.info, work)
+
+
+def as_seeds(seeds: int | Sequence[int] | np.ndarray) -> Sequence[int]:
+    """One whole number per run.
+
+    >>> list(as_seeds(3))
+    [0, 1, 2]
+    """
+    return range(as_count(seeds, "seeds")) if np.ndim(seeds) == 0 else [as_seed(seed) for seed in np.asarray(seeds).tolist()]
+
+
+def check_args(args: Any, runs: int) -> None:
+    """Complain about arguments of the objective that are not one for each run."""
+    for leaf in jax.tree.leaves(args):
+        if np.ndim(leaf) == 0 or len(leaf) != runs:
+            raise ValueError(
+                f"args must hold arrays with one entry for each of the {runs} runs, got shape {np.shape(leaf)}; bind what all "
+                "runs share with functools.partial"
+            )
 
 
 def as_precision(dtype: Any) -> np.dtype[Any]:

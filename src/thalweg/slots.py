@@ -129,7 +129,7 @@ def _begin(static: Static, box: Box | None, run: Run, row: Array) -> Slot:
 def _generation(static: Static, ftarget: Array, box: Box | None, slot: Slot) -> tuple[Slot, tuple[Array, Info]]:
     """The slot a generation later, and what was seen: the median value and what the strategy shows."""
     e, y, asked = static.strategy.ask(slot.state)
-    x, f = _evaluate(static, box, slot.run.args, y)
+    x, f = evaluate(static, box, slot.run.args, y)
     told, info = static.strategy.tell(asked, e, y, f)
     ranked = ranking.sanitise(f)
     i = jnp.argmin(ranked)
@@ -147,7 +147,8 @@ def _generation(static: Static, ftarget: Array, box: Box | None, slot: Slot) -> 
     return later, (jnp.median(ranked), info)
 
 
-def _evaluate(static: Static, box: Box | None, args: Any, y: Array) -> tuple[Array, Array]:
+def evaluate(static: Static, box: Box | None, args: Any, y: Array) -> tuple[Array, Array]:
+    """The points as the objective sees them, and their values."""
     x = y if box is None else box.into(y, jnp)
     f = static.fun(x, *args) if static.vectorized else jax.vmap(lambda point: static.fun(point, *args))(x)
     if jnp.shape(f) != x.shape[:1]:

@@ -32,7 +32,7 @@ class View(NamedTuple):
 
 def make_keys(seeds: Sequence[int]) -> Key:
     """Random keys from seeds of any size, whatever generator the user's JAX flags prefer."""
-    return _key(jnp.asarray(np.stack([_words(seed) for seed in seeds])))
+    return as_key(jnp.asarray(np.stack([seed_words(seed) for seed in seeds])))
 
 
 class Drawn(NamedTuple):
@@ -79,7 +79,7 @@ class Steps:
     def begin(self, seed: int, x0: np.ndarray, sigma0: float) -> tuple[State, Drawn | None]:
         """The state before the first generation, and that generation if it can be drawn ahead."""
         with jax.enable_x64(True):
-            state, drawn = self._begin(_words(seed), x0, np.float64(sigma0))
+            state, drawn = self._begin(seed_words(seed), x0, np.float64(sigma0))
         return state, self._unpacked(state, drawn)
 
     def ask(self, state: State) -> Drawn:
@@ -123,7 +123,7 @@ class Steps:
         return jax.tree.unflatten(tree, [jax.random.key_data(leaf) if _is_key(leaf) else leaf for leaf in leaves])
 
     def _started(self, words: Array, x0: Array, sigma0: Array) -> tuple[State, Any]:
-        return self._ahead(self.strategy.init(_key(words), jnp.asarray(x0), sigma0))
+        return self._ahead(self.strategy.init(as_key(words), jnp.asarray(x0), sigma0))
 
     def _asked(self, state: State) -> tuple[Array, Array, State]:
         e, x, state = self.strategy.ask(self.shown(state))
@@ -138,7 +138,7 @@ class Steps:
         finite = is_finite((state, mean, std))
         self.names = sorted(info)
         numbers = [jnp.asarray(each, float) for each in (finite, *(info[name] for name in self.names))]
-        shown, scale = jnp.concatenate([mean, std, jnp.stack(numbers)]), _scale(self.strategy, state)
+        shown, scale = jnp.concatenate([mean, std, jnp.stack(numbers)]), scale_of(self.strategy, state)
         return (*self._ahead(state), shown, scale)
 
     def _ahead(self, state: State) -> tuple[State, Any]:
@@ -191,7 +191,8 @@ def is_finite(tree: State) -> Array:
     return jnp.all(jnp.isfinite(jnp.concatenate([jnp.ravel(leaf) for leaf in floats])))  # one reduction, not one each
 
 
-def _scale(strategy: Strategy, state: Any) -> Array | None:
+def scale_of(strategy: Strategy, state: Any) -> Array | None:
+    """The affine part of the search distribution, (d, d) or (d,); None where there is none."""
     latent, inner = (strategy.latent, state.latent) if isinstance(strategy, GNNES) else (strategy, state)
     return latent.frame(inner).scale if isinstance(latent, Latent) else None
 
@@ -200,11 +201,13 @@ def _is_key(leaf: Any) -> bool:
     return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
-def _words(seed: int) -> np.ndarray:
+def seed_words(seed: int) -> np.ndarray:
+    """What a random key is made of, from a seed of any size."""
     return np.random.SeedSequence(seed).generate_state(2, np.uint32)
 
 
-def _key(words: Any) -> Key:
+def as_key(words: Any) -> Key:
+    """A random key, or many."""
     return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 

@@ -121,6 +121,83 @@ class Generation(NamedTuple):
     """How many evaluations it took to the best point."""
 
 
+class Seen(NamedTuple):
+    """What the criteria compare: numbers for one generation of one run, or arrays over runs and generations."""
+
+    recent: Any
+    """How many best values are remembered."""
+    range_now: Any
+    range_recent: Any
+    largest: Any
+    """The largest standard deviation."""
+    moved: Any
+    """How far the mean has moved, in its fastest coordinate."""
+    still: Any
+    """The first coordinate that a step of 0.2 standard deviations does not change; -1 where there is none."""
+    flat: Any
+    """Generations in a row with flat values."""
+    stagnates: Any
+    condition: Any
+    failed: Any
+    """Generations in a row without a finite value."""
+
+
+def criteria(t: Tolerances, sigma0: Any, stagnation: float, seen: Seen) -> list[tuple[str, Any, Any]]:
+    """Each criterion by its name: whether it holds, and its threshold. NaN is below no tolerance and above none."""
+    tiny = t.tolx * sigma0
+    return [
+        ("tolx", (seen.largest < tiny) & (seen.moved < tiny), t.tolx),
+        ("tolfun", (seen.range_now < t.tolfun) & (seen.range_recent < t.tolfun), t.tolfun),
+        ("tolfunhist", (seen.recent > 9) & (seen.range_recent < t.tolfunhist), t.tolfunhist),
+        ("noeffectcoord", seen.still >= 0, seen.still),
+        ("tolflatfitness", seen.flat > t.tolflatfitness, seen.flat),
+        ("tolstagnation", seen.stagnates, stagnation),
+        ("tolconditioncov", (seen.condition > t.tolconditioncov) & (t.tolconditioncov > 0), t.tolconditioncov),
+        ("tolfacupx", (seen.largest > t.tolfacupx * sigma0) & (t.tolfacupx > 0), t.tolfacupx),
+        ("failures", seen.failed >= 20, seen.failed),
+    ]
+
+
+MEMORY = 20000
+"""How many of the values of every fifth generation are remembered."""
+
+
+def remembered(d: int, popsize: int) -> int:
+    """How many generations `recent` values come from."""
+    return int(10 + 30 * d / popsize)
+
+
+def stagnation_time(t: Tolerances, d: int, popsize: int) -> float:
+    """In generations."""
+    return 100 + 100 * d**1.5 / popsize if t.tolstagnation is None else t.tolstagnation
+
+
+def stagnation_part(generations: float, length: int) -> int:
+    """How much of the history is compared with as much before it."""
+    return int(max(generations / 5 / 2, length / 10))
+
+
+def may_stagnate(d: int, popsize: int, generations: float, nit: Any, since_best: Any) -> Any:
+    """Whether it is time to look at the history; `since_best` counts evaluations."""
+    return (
+        (generations > 0)
+        & (nit % 5 == 0)
+        & (nit > d * (5 + 100 / popsize))
+        & (since_best / popsize > generations / 2)
+        & (nit // 5 > max(100, 2 * stagnation_part(generations, 0)))  # at least as long the history must be, see `stagnates`
+    )
+
+
+def stagnates(generations: float, bests: list[float], medians: list[float]) -> bool:
+    """pycma's rule: neither best nor median improved from the older to the newer part of the history."""
+    part = stagnation_part(generations, len(bests))
+    return (
+        len(bests) > max(100, 2 * part)
+        and bool(np.median(medians[-part:]) >= np.median(medians[-2 * part : -part]))
+        and bool(np.median(bests[-part:]) >= np.median(bests[-2 * part : -part]))
+    )
+
+
 @dataclass
 class StopTests:
     """The criteria that look at the course of a run. Its fields below the first four are all it remembers."""
@@ -149,52 +226,45 @@ class StopTests:
         if self.nit == 0:
             self.first = best
         self.nit += 1
-        self.recent = [*self.recent, best][-int(10 + 30 * self.d / self.popsize) :]
+        self.recent = [*self.recent, best][-remembered(self.d, self.popsize) :]
         if self.nit % 5 == 0:
             for history, newest in (
                 (self.bests, best),
                 (self.medians, float(now.f[(self.popsize - 1) // 2 : self.popsize // 2 + 1].mean())),
             ):
                 history.append(newest)
-                del history[:-20000]
+                del history[:-MEMORY]
         self.failed = 0 if isfinite(best) else self.failed + 1
         if isfinite(best):  # a generation of failures says nothing about flatness
-            self.flat = self.flat + 1 if best == now.f[int(0.75 * self.popsize)] else 0
+            self.flat = self.flat + 1 if best == now.f[flat_place(self.popsize)] else 0
         self.reasons = dict(self._reasons(now, previous_mean))
 
     def _reasons(self, now: Generation, previous_mean: np.ndarray) -> list[tuple[str, float]]:
-        t = self.tolerances
         if not now.finite:
             return [("nonfinite", self.nit)]
-        # in floats of Python, which are quicker than arrays of one; inf - inf is NaN, and NaN is below no tolerance
-        range_now = float(now.f[-1]) - float(now.f[0])
-        range_recent = max(self.recent) - min(self.recent)
-        largest, tiny = float(now.std.max()), t.tolx * self.sigma0
         still = now.mean == now.mean + 0.2 * now.std
-        stagnation = 100 + 100 * self.d**1.5 / self.popsize if t.tolstagnation is None else t.tolstagnation
-        tests = [
-            ("tolx", largest < tiny and float(np.abs(now.mean - previous_mean).max()) < tiny, t.tolx),
-            ("tolfun", range_now < t.tolfun and range_recent < t.tolfun, t.tolfun),
-            ("tolfunhist", len(self.recent) > 9 and range_recent < t.tolfunhist, t.tolfunhist),
-            ("noeffectcoord", still.any(), float(still.argmax())),
-            ("tolflatfitness", self.flat > t.tolflatfitness, self.flat),
-            ("tolstagnation", self.nit % 5 == 0 and stagnation > 0 and self._stagnates(now, stagnation), stagnation),
-            ("tolconditioncov", now.condition > t.tolconditioncov > 0, t.tolconditioncov),
-            ("tolfacupx", t.tolfacupx > 0 and largest > t.tolfacupx * self.sigma0, t.tolfacupx),
-            ("failures", self.failed >= 20, self.failed),
-        ]
+        stagnation = stagnation_time(self.tolerances, self.d, self.popsize)
+        since_best = now.nfev - now.best_nfev
+        seen = Seen(  # in floats of Python, which are quicker than arrays of one; inf - inf is NaN
+            recent=len(self.recent),
+            range_now=float(now.f[-1]) - float(now.f[0]),
+            range_recent=max(self.recent) - min(self.recent),
+            largest=float(now.std.max()),
+            moved=float(np.abs(now.mean - previous_mean).max()),
+            still=int(still.argmax()) if still.any() else -1,
+            flat=self.flat,
+            stagnates=may_stagnate(self.d, self.popsize, stagnation, self.nit, since_best)
+            and stagnates(stagnation, self.bests, self.medians),
+            condition=now.condition,
+            failed=self.failed,
+        )
+        tests = criteria(self.tolerances, self.sigma0, stagnation, seen)
         return [(name, value) for name, holds, value in tests if holds]
 
-    def _stagnates(self, now: Generation, generations: float) -> bool:
-        """pycma's rule: neither best nor median improved from the older to the newer part of the history."""
-        part = int(max(generations / 5 / 2, len(self.bests) / 10))
-        return (
-            self.nit > self.d * (5 + 100 / self.popsize)
-            and (now.nfev - now.best_nfev) / self.popsize > generations / 2
-            and len(self.bests) > max(100, 2 * part)
-            and bool(np.median(self.medians[-part:]) >= np.median(self.medians[-2 * part : -part]))
-            and bool(np.median(self.bests[-part:]) >= np.median(self.bests[-2 * part : -part]))
-        )
+
+def flat_place(popsize: int) -> int:
+    """Where, in the ascending values, the best value tells of a flat objective."""
+    return int(0.75 * popsize)
 
 
 def spent(budget: Budget, nfev: int, nit: int, best_f: float, elapsed: float) -> dict[str, float]:
