@@ -12,6 +12,7 @@ from rich.console import Console
 
 from thalweg.cli.bars import progress_bars
 from thalweg.cli.reproduce import duration
+from thalweg.experiments.bbob import batch
 from thalweg.experiments.bbob import post as cocopp
 from thalweg.experiments.bbob.entrant import baseline_of, entrants
 from thalweg.experiments.bbob.plan import (
@@ -19,13 +20,13 @@ from thalweg.experiments.bbob.plan import (
     ENGINES,
     FUNCTIONS,
     INSTANCES,
+    LOGGERS,
     RESTARTS,
     Settings,
     Unit,
     units,
     whole_numbers,
 )
-from thalweg.experiments.bbob.problem import LOGGERS
 from thalweg.experiments.bbob.reference import Reference, read_reference
 from thalweg.experiments.bbob.store import MANIFEST, Store, open_store
 from thalweg.experiments.bbob.summary import Row, alone, archived, as_csv, as_json, compared, gather
@@ -58,7 +59,9 @@ def bench() -> None:
 )
 @click.option("--logger", type=click.Choice(LOGGERS), default="coco", help="Files for cocopp, or for IOHanalyzer.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="For starts and methods; all methods have the same starts.")
-@click.option("--workers", type=click.IntRange(min=1), default=max(1, os.cpu_count() or 1), help="Processes at work.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), default=max(1, os.cpu_count() or 1), help="Processes at work; --engine jax is one."
+)
 @click.option("--baseline", help="The method that all others are compared with.  [default: the latent, else cma]")
 @click.option("--reference", type=click.Path(path_type=Path), help="A CSV file of archived runtimes to put beside ours.")
 @click.option("--post/--no-post", default=None, help="Whether cocopp draws its figures.  [default: if it is installed]")
@@ -91,6 +94,8 @@ def bbob(
         raise ValueError(f"baseline must be one of the methods as it is written there, got {baseline!r}")
     ranges = (("functions", FUNCTIONS), ("dims", DIMENSIONS), ("instances", INSTANCES))
     work = units(who, *(whole_numbers(chosen[name], name, known) for name, known in ranges))
+    if settings.engine == "jax":
+        batch.check(who)
     archive = {} if reference is None else read_reference(reference)
     draw = cocopp.wanted(post, settings)
     console, start = Console(), time.monotonic()
@@ -117,6 +122,8 @@ def run(store: Store, work: Sequence[Unit], workers: int) -> list[Failure]:
             left = "compiling" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
             bars.update(task, completed=progress.share, note=f"{progress.done} of {progress.total}, {left}")
 
+        if store.settings.engine == "jax":
+            return batch.execute(store, work, report)
         return execute(store, work, workers, report)
 
 

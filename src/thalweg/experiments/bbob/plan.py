@@ -13,7 +13,10 @@ DIMENSIONS = (2, 3, 5, 10, 20, 40)
 """Those that the suite has."""
 
 INSTANCES = range(1, 1001)
-ENGINES = ("coco",)
+ENGINES = ("coco", "jax")
+LOGGERS = ("coco", "ioh")
+"""Who writes the course of a run: COCO's observer, for `cocopp`, or IOHexperimenter's Analyzer, for IOHanalyzer."""
+
 RESTARTS = ("ipop", "bipop")
 
 
@@ -50,7 +53,8 @@ class Settings:
     def __post_init__(self) -> None:
         as_positive(self.budget, "budget")
         as_seed(self.seed)
-        for name, value, known in (("restarts", self.restarts, RESTARTS), ("engine", self.engine, ENGINES)):
+        for name, known in (("restarts", RESTARTS), ("engine", ENGINES), ("logger", LOGGERS)):
+            value = getattr(self, name)
             if value not in known:
                 raise ValueError(f"{name} must be one of {listed(known)}, got {value!r}")
 

@@ -11,9 +11,6 @@ import numpy as np
 from thalweg.experiments.bbob.extras import require
 from thalweg.experiments.bbob.record import LADDER, SOLVED, Run
 
-LOGGERS = ("coco", "ioh")
-"""Who writes the course of a run: COCO's observer, for `cocopp`, or IOHexperimenter's Analyzer, for IOHanalyzer."""
-
 
 class OverError(Exception):
     """The problem is solved or the budget spent: the way out of programs that would go on."""

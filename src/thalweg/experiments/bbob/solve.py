@@ -6,32 +6,30 @@ from thalweg.experiments.bbob.entrant import Entrant
 from thalweg.experiments.bbob.peers import PEERS
 from thalweg.experiments.bbob.problem import OverError, Watched
 from thalweg.experiments.bbob.record import Run
-from thalweg.experiments.bbob.starts import RESTARTS, SIGMA0, Starts
+from thalweg.experiments.bbob.starts import RESTARTS, SIGMA0, Starts, drawn
 from thalweg.minimize import minimize
 
 
-def solve(entrant: Entrant, problem: Watched, starts: Starts, *, bipop: bool) -> Run:
+def solve(entrant: Entrant, problem: Watched, seed: int, *, bipop: bool) -> Run:
     """Run an entrant; bounds are never given, as BBOB has none."""
+    popsize = entrant.population(problem.d)
     if entrant.is_peer:
+        starts = Starts(seed, problem.d)
         with suppress(OverError):
-            PEERS[entrant.name](problem, starts, entrant.population(problem.d), bipop)
-    else:
-        _ours(entrant, problem, starts, bipop=bipop)
-    return problem.run(max(0, starts.count - 1))
-
-
-def _ours(entrant: Entrant, problem: Watched, starts: Starts, *, bipop: bool) -> None:
-    """A registered method through the front door, as users call it."""
-    minimize(
+            PEERS[entrant.name](problem, starts, popsize, bipop)
+        return problem.run(max(0, starts.count - 1))
+    result = minimize(
         problem.generation,
-        starts(),
+        drawn(problem.d),
         SIGMA0,
         method=entrant.name,
-        popsize=entrant.population(problem.d),
+        popsize=popsize,
         max_evals=problem.budget,
         ftarget=problem.target,
         restarts=RESTARTS,
-        seed=starts.seed(0, 2**63),
+        bipop=bipop,
+        seed=seed,
         vectorized=True,
         options=dict(entrant.options),
     )
+    return problem.run(result.restarts)

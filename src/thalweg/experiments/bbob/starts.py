@@ -1,4 +1,6 @@
-"""Where runs begin: the same points for all entrants on the same problem."""
+"""Where runs begin: the same points for all entrants on the same problem, whoever draws them."""
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,22 +13,32 @@ RESTARTS = 30
 """More than any budget allows, as the population doubles each time."""
 
 
+def problem_seed(seed: int, function: int, d: int, instance: int) -> int:
+    """The seed of all that is random on one problem."""
+    return int(np.random.SeedSequence((seed, function, d, instance)).generate_state(1)[0])
+
+
+def drawn(d: int) -> Callable[[np.random.Generator], np.ndarray]:
+    """Draws a start, as `minimize` takes it."""
+    return lambda rng: rng.uniform(-SPREAD, SPREAD, d)
+
+
 class Starts:
-    """A stream of starts, which counts them: all but the first are restarts."""
+    """The starts that `minimize` draws from the same seed, for the peers; counts them: all but the first are restarts.
 
-    def __init__(self, seed: int, function: int, d: int, instance: int) -> None:
-        points, seeds = np.random.SeedSequence((seed, function, d, instance)).spawn(2)
-        self.d, self.count = d, 0
-        self._points, self._seeds = np.random.default_rng(points), np.random.default_rng(seeds)
+    >>> bool(np.all(Starts(7, d=2)() == Starts(7, d=2)()))
+    True
+    """
 
-    def __call__(self, rng: np.random.Generator | None = None) -> np.ndarray:
-        """The next start; the source that a caller offers is not needed.
+    def __init__(self, seed: int, d: int) -> None:
+        self.number, self.draw, self.count = seed, drawn(d), 0
+        self._seeds = np.random.default_rng((seed, 1))
 
-        >>> bool(np.all(Starts(1, 8, 2, 1)() == Starts(1, 8, 2, 1)()))
-        True
-        """
+    def __call__(self) -> np.ndarray:
+        """The next start."""
+        source = np.random.SeedSequence(self.number, spawn_key=(self.count,))
         self.count += 1
-        return self._points.uniform(-SPREAD, SPREAD, self.d)
+        return self.draw(np.random.default_rng(source))
 
     def seed(self, low: int, stop: int) -> int:
         """A seed for whatever else is random."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from thalweg.experiments.bbob.plan import Unit
 from thalweg.experiments.bbob.problem import watched
 from thalweg.experiments.bbob.solve import solve
-from thalweg.experiments.bbob.starts import Starts
+from thalweg.experiments.bbob.starts import problem_seed
 from thalweg.experiments.bbob.store import Store
 from thalweg.experiments.paper.work import Progress, Report, become_worker, silent
 from thalweg.validation import as_count
@@ -38,8 +38,8 @@ def run_unit(store: Store, unit: Unit) -> None:
     settings, draft = store.settings, store.draft(unit)
     try:
         with watched(function, d, instance, settings.evaluations(d), settings.logger, draft, entrant.slug) as problem:
-            starts = Starts(settings.seed, function, d, instance)
-            run = solve(entrant, problem, starts, bipop=settings.restarts == "bipop")
+            seed = problem_seed(settings.seed, function, d, instance)
+            run = solve(entrant, problem, seed, bipop=settings.restarts == "bipop")
         store.write(unit, run, draft)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
