@@ -14,7 +14,7 @@ PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 PYTEST_ARGS ?= -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types layers pytest paper fix lock clean
+.PHONY: help setup demo test lint types layers pytest paper bbob fix lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
 	$(BIN)/thalweg demo
 
-test: lint types layers pytest paper ## every check; CI runs the same
+test: lint types layers pytest paper bbob ## every check; CI runs the same
 
 lint: $(READY) ## ruff: rules and format
 	$(BIN)/ruff check
@@ -49,6 +49,13 @@ paper: $(READY) ## the paper's experiments with a few seeds each, for real; abou
 	rm -rf .cache/paper
 	$(CHECK_ENV) $(BIN)/thalweg reproduce --quick --workers 2 --out .cache/paper
 	test -s .cache/paper/report.html
+
+bbob: $(READY) ## BBOB for a few problems, all engines and loggers; about a minute
+	rm -rf .cache/bbob
+	$(CHECK_ENV) $(BIN)/thalweg bench bbob --quick --workers 2 --methods gnn-cma,cma,pycma,scipy-de --out .cache/bbob/coco
+	$(CHECK_ENV) $(BIN)/thalweg bench bbob --quick --workers 2 --methods cmaes,nevergrad-cma --logger ioh --out .cache/bbob/ioh
+	$(CHECK_ENV) $(BIN)/thalweg bench bbob --quick --methods cma --engine jax --out .cache/bbob/jax
+	test -s .cache/bbob/coco/ppdata/index.html
 
 fix: $(READY) ## format, and repair what ruff can repair
 	$(BIN)/ruff check --fix

@@ -63,10 +63,10 @@ def run_batch(store: Store, units: Sequence[Unit]) -> list[Run]:
         targets=problems.f_opt[:, None] + np.array(LADDER),
         options=dict(entrant.options),
     )
-    # a generation that exceeds the budget is made to its end, but counts as far as the budget goes: then no target that was
-    # not reached within it is below the best value
+    # a generation that exceeds the budget is made to its end, but counts as far as the budget goes: the best
+    # value is above all targets that were not reached by then
     hits = np.where(found.hits <= budget, found.hits, inf)
-    missed = np.where(np.isinf(hits), LADDER, -inf).max(1)
+    missed = np.where(np.isinf(hits), np.nextafter(LADDER, inf), -inf).max(1)
     ends, best = np.minimum(found.evaluations, budget), np.maximum(found.fun - problems.f_opt, missed)
     return [
         Run(int(end), float(least), int(restarts), tuple(row.tolist()))

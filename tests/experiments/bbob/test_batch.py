@@ -1,0 +1,35 @@
+"""The engine `jax` against the engine `coco`: the same records, as far as rounding lets them be the same."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("cocoex")
+
+from thalweg.experiments.bbob import batch, work
+from thalweg.experiments.bbob.entrant import entrants
+from thalweg.experiments.bbob.plan import Settings, units
+from thalweg.experiments.bbob.record import LADDER
+from thalweg.experiments.bbob.store import open_store
+
+
+def test_both_engines_find_the_same(tmp_path):
+    """A function that is solved, and one where a restart runs into the end of the budget."""
+    todo = units(entrants("cma:popsize=4"), [1, 3], [2], [1, 2])
+    coco, jax = (open_store(tmp_path / engine, Settings(budget=400, engine=engine)) for engine in ("coco", "jax"))
+    assert work.execute(coco, todo) == batch.execute(jax, todo) == []
+    for unit in todo:
+        theirs, ours = coco.read(unit), jax.read(unit)
+        assert ours.evaluations == theirs.evaluations <= 800
+        assert ours.restarts == theirs.restarts
+        assert np.mean(np.isclose(ours.hits, theirs.hits)) > 0.9  # a value may lie within rounding of a target
+        assert all((ours.best <= target) == np.isfinite(hit) for target, hit in zip(LADDER, ours.hits, strict=True))
+    assert max(jax.read(unit).restarts for unit in todo) > 0
+    seen = []
+    batch.execute(jax, todo, seen.append)  # nothing is left to do
+    assert [progress.done for progress in seen] == [4]
+
+
+@pytest.mark.parametrize("name", ["pycma", "gnn-cmaes"])
+def test_what_jax_cannot_compile_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} is not a method that JAX can compile"):
+        batch.check(entrants(f"cma,{name}"))
