@@ -1,4 +1,4 @@
-"""Restarts: growing populations, fresh starts, one budget, the best of all."""
+"""Restarts: growing populations, two regimes, fresh starts, one budget, the best of all."""
 
 import itertools
 
@@ -7,7 +7,7 @@ import pytest
 
 from thalweg.bounds import parse_bounds
 from thalweg.minimize import minimize
-from thalweg.restarts import start_of
+from thalweg.restarts import Schedule
 
 
 def rastrigin(x):
@@ -79,19 +79,104 @@ def test_callback_ends_all():
     assert "callback" in result.stop
 
 
+def starts(schedule, evaluations, x0=(0.0, 0.0), box=None):
+    """The runs that begin when those before took so many evaluations, and whether they are large."""
+    for taken in evaluations:
+        yield schedule.large, schedule.start(x0, box)
+        schedule = schedule.after(taken)
+
+
 def test_fresh_starts_where_the_box_is_closed():
     box = parse_bounds([(-5, 5), (None, 5), (0, None)], 3)
     x0 = np.array([1.0, 2.0, 3.0])
-    starts = [start_of(run, x0, box, 4, seed=1) for run in (1, 2, 3)]
-    assert [start.popsize for start in starts] == [8, 16, 32]
-    assert len({start.seed for start in starts}) == 3
-    assert len({start.x0[0] for start in starts}) == 3
-    for start in starts:
+
+    def begun(seed=1, box=box):
+        return [start for _, start in starts(Schedule(4, 0.5, seed), [100] * 4, x0, box)]
+
+    first, *later = begun()
+    assert first.x0.tolist() == x0.tolist()
+    assert (first.popsize, first.seed) == (4, 1)
+    assert [start.popsize for start in later] == [8, 16, 32]
+    assert len({start.seed for start in later}) == 3
+    assert len({start.x0[0] for start in later}) == 3
+    for start in later:
         assert -5 <= start.x0[0] <= 5
         assert start.x0[1:].tolist() == [2.0, 3.0]
-    assert start_of(1, x0, None, 4, seed=1).x0.tolist() == x0.tolist()
-    assert start_of(1, x0, box, 4, seed=1).seed == starts[0].seed
-    assert start_of(1, x0, box, 4, seed=2).seed != starts[0].seed
+        assert (start.sigma0, start.max_evals) == (0.5, None)
+    assert begun(box=None)[1].x0.tolist() == x0.tolist()
+    assert [start.seed for start in begun()] == [start.seed for start in [first, *later]]
+    assert begun(seed=2)[1].seed != later[0].seed
+
+
+def test_a_callable_draws_every_start():
+    drawn = [start.x0 for _, start in starts(Schedule(4, 1.0, 3), [9] * 3, lambda draw: draw.uniform(1, 2, 2))]
+    assert len({float(x[0]) for x in drawn}) == 3
+    assert all(np.all((x >= 1) & (x <= 2)) for x in drawn)
+    seen = []
+    minimize(
+        lambda x: seen.append(x) or float(x @ x), lambda draw: draw.uniform(1e6, 2e6, 2), 1.0, method="cma", seed=1, max_evals=6
+    )
+    assert np.all(np.array(seen) > 9e5)
+
+
+def test_bipop_takes_the_regime_that_has_taken_less():
+    """After each run, the next one belongs to the regime with fewer evaluations; the first run counts as a small one."""
+    evaluations = np.random.default_rng(0).integers(100, 3000, 60).tolist()
+    spent = {False: 0, True: 0}
+    regimes = []
+    for run, ((large, _), taken) in enumerate(
+        zip(starts(Schedule(6, 2.0, 1, bipop=True), evaluations), evaluations, strict=True)
+    ):
+        assert large == (run > 0 and spent[False] >= max(1, spent[True]))
+        regimes.append(large)
+        spent[large] += taken
+    assert regimes[:2] == [False, True]
+    assert 0.4 < spent[True] / sum(evaluations) < 0.6
+
+
+def test_bipop_runs():
+    """Hansen 2009: large runs double; small ones have populations up to half the last large one, steps down to a hundredth, and
+    at most half of its evaluations."""
+    schedule, larges, smalls, last = Schedule(6, 2.0, 1, bipop=True), [], [], None
+    for _ in range(200):
+        start, taken = schedule.start([0.0, 0.0], None), 4001 if schedule.large else 200
+        if schedule.large:
+            larges.append(start)
+            last = start
+            assert (start.sigma0, start.max_evals) == (2.0, None)
+        elif last is not None:
+            smalls.append((start, last.popsize))
+            assert start.max_evals == 2000
+        schedule = schedule.after(taken)
+    assert [start.popsize for start in larges] == [6 * 2**k for k in range(1, len(larges) + 1)]
+    assert len(larges) > 5
+    grid = {round(6 * 2 ** (k / 2)) for k in range(40)}
+    for start, size in smalls:
+        assert 6 <= start.popsize <= size / 2
+        assert start.popsize in grid
+        assert 0.02 <= start.sigma0 <= 2.0
+    exponents = np.log10([start.sigma0 / 2 for start, _ in smalls])
+    assert abs(exponents.mean() + 1) < 0.2  # uniform on (-2, 0): five standard errors
+    # U^2 is below 1/4 half of the time; the median of the exponent of the population says so
+    shares = [np.log(start.popsize / 6) / np.log(size / 12) for start, size in smalls if size >= 96]
+    assert 0.1 < np.median(shares) < 0.4
+
+
+def test_bipop_in_minimize():
+    result, seen = run(restarts=2, bipop=True, bounds=(-5, 5), max_evals=40000)
+    sizes = [size for size, _ in itertools.groupby((step.restarts, step.popsize) for step in seen)]
+    assert [size for _, size in sizes][:2] == [4, 8]
+    assert max(size for _, size in sizes) == sizes[-1][1] == 16  # nothing follows the last large restart
+    assert sum(size == 16 for _, size in sizes) == 1
+    assert result.restarts == len(sizes) - 1 > 2
+    assert result.nfev == seen[-1].nfev
+
+
+def test_bipop_needs_restarts():
+    with pytest.raises(ValueError, match="bipop=True needs restarts, got restarts=0; pass the number"):
+        run(bipop=True)
+    with pytest.raises(TypeError, match="bipop must be True or False, got 3"):
+        run(bipop=3, restarts=1)
 
 
 def test_deterministic():

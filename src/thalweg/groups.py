@@ -1,8 +1,8 @@
 """Problems on their way through their restarts, side by side.
 
 Runs of the same population share a compiled program with a fixed number of slots: a group. The device makes a stretch of
-generations of all slots of a group, the host decides which runs have ended and when, and sends their problems on to the group of
-their next run. A problem knows nothing of the others: what it does is what `minimize` does with the same seed.
+generations of all slots of a group, the host decides which runs have ended and when, and sends their problems on to the group
+of their next run. A problem knows nothing of the others: what it does is what `minimize` does with the same seed.
 """
 
 from collections import deque
@@ -21,13 +21,13 @@ from thalweg.restarts import FINAL, Schedule, Start
 from thalweg.slots import Static
 from thalweg.stopping import Budget, Tolerances, default_max_iter, spent
 from thalweg.stopping_many import ManyStopTests, Stretch, Verdict
-from thalweg.stretches import BLOCK, NEVER, Begin, Going, Record, blank, run_stretch, take
+from thalweg.stretches import BLOCK, Begin, Going, Record, blank, run_stretch, take
 from thalweg.types import Array, Strategy
 from thalweg.validation import shortened
 
-NARROWER = 4
 NARROWEST = 16
-"""Slots come in widths of all, a quarter of all, and so on: few programs to compile, and few slots that stand empty."""
+"""Fewer slots are not worth a program of their own."""
+ENDLESS = np.iinfo(np.int64).max // 2
 
 
 class Course(NamedTuple):
@@ -47,7 +47,7 @@ class Problem:
 
     x0: Any
     schedule: Schedule
-    ftarget: float
+    ftarget: float | None
     x: Any = None
     fun: float = inf
     nfev: int = 0
@@ -70,6 +70,8 @@ class Common(NamedTuple):
     """Of a stretch."""
     width: int
     """How many runs side by side at most."""
+    narrower: int
+    """Slots come in widths of all, this part of all, and so on: few programs to compile, and few slots that stand empty."""
     box: Box | None
     tables: tuple[Any, Any, Any]
     """Arguments of the objective and targets, a row for each problem, and the box, on the device."""
@@ -100,7 +102,8 @@ class Group:
     def __init__(self, common: Common, problems: Sequence[Problem], popsize: int) -> None:
         self.common, self.problems, self.popsize = common, problems, popsize
         self.strategy = with_popsize(common.strategy, popsize)
-        self.limit = default_max_iter(common.d, popsize) if common.restarts else None
+        limited = common.budget.limited and not common.restarts
+        self.limit = None if limited else default_max_iter(common.d, popsize)
         self.waiting: deque[int] = deque()
         """Numbers of problems whose next run has this population."""
         self.runs, self.tests = Runs.none(0, common.d), ManyStopTests(common.d, popsize, common.tolerances, 0)
@@ -124,9 +127,10 @@ class Group:
         args, targets, box = self.common.tables
         begin = Begin(fresh, runs.words, runs.x0, self.tests.sigma0, np.maximum(runs.row, 0))
         self.slots, record = run_stretch(static, self.slots, jax.device_put(begin), args, targets, box)
-        record = Record(*jax.device_get((record.glances, record.condition)), record.scale, jax.device_get(record.hits))
+        glances, condition, found = jax.device_get((record.glances, record.condition, record.hits))
+        record = Record(glances, condition, record.scale, found)
         before, nit = self.tests.best_nfev, self.tests.nit.copy()
-        goals = np.array([self.problems[row].ftarget for row in runs.row])
+        goals = np.array([self.problems[row].ftarget for row in runs.row], float)  # None is NaN, which nothing reaches
         verdict = self.tests.observe(self._stretch(record), runs.longest, goals)
         going = np.flatnonzero(runs.row >= 0)
         last = verdict.made - 1
@@ -150,7 +154,7 @@ class Group:
 
     def _resize(self) -> None:
         width = self.common.width
-        while width > NARROWEST and (narrower := -(-width // NARROWER)) >= self.load:
+        while width > NARROWEST and (narrower := -(-width // self.common.narrower)) >= self.load:
             width = narrower
         if width == self.width:
             return
@@ -173,13 +177,9 @@ class Group:
             row = self.waiting.popleft()
             problem = self.problems[row]
             start = begun(problem)
-            left = min(
-                limit - used
-                for limit, used in ((self.common.budget.max_evals or inf, problem.nfev), (start.max_evals or inf, 0))
-            )
-            generations = -(-left // self.popsize)
+            left = min((self.common.budget.max_evals or inf) - problem.nfev, start.max_evals or inf)
             self.runs.row[i] = row
-            self.runs.longest[i] = min(generations, self.limit or inf, np.iinfo(int).max)
+            self.runs.longest[i] = min(-(-left // self.popsize), self.limit or ENDLESS)
             self.runs.words[i] = stepping.seed_words(start.seed)
             self.runs.x0[i] = start.x0 if self.common.box is None else self.common.box.out_of(start.x0)
             self.runs.best_x[i], sigma0[k] = start.x0, start.sigma0
@@ -190,20 +190,15 @@ class Group:
 
     def _stretch(self, record: Record) -> Stretch:
         """The record as the stop tests want it."""
-        seen = record.glances
-        shape = (self.width, self.common.generations)
-        condition = np.full(shape, np.nan)
-        bound = record.condition
+        condition = np.full((self.width, self.common.generations), np.nan)
+        bound = record.condition if self.common.tolerances.tolconditioncov > 0 else None
         if bound is not None:
-            limit = self.common.tolerances.tolconditioncov
-            doubtful = np.argwhere(~(bound <= limit)) if limit > 0 else np.empty((0, 2), int)
-            if len(doubtful):
-                scale = np.asarray(record.scale)
-                for block, i in doubtful.tolist():
-                    if self.runs.row[i] >= 0:
-                        condition[i, (block + 1) * BLOCK - 1] = stepping.covariance_condition(scale[block, i])
-        each = [np.swapaxes(part, 0, 1) for part in seen[1:]]
-        return Stretch(*each[:-1], condition, each[-1])
+            doubtful = np.argwhere(~(bound <= self.common.tolerances.tolconditioncov) & (self.runs.row >= 0))
+            scale = np.asarray(record.scale) if len(doubtful) else np.empty(0)
+            for block, i in doubtful.tolist():
+                condition[i, (block + 1) * BLOCK - 1] = stepping.covariance_condition(scale[block, i])
+        columns = {name: np.swapaxes(getattr(record.glances, name), 0, 1) for name in Stretch._fields if name != "condition"}
+        return Stretch(condition=condition, **columns)
 
     def _note(self, hits: np.ndarray, going: np.ndarray, found: np.ndarray, nit: np.ndarray, verdict: Verdict) -> None:
         """Write down which targets were reached, and when."""

@@ -77,9 +77,9 @@ def minimize(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {shortened(callback)}")
-    resumes = checkpoint is not None and os.path.exists(checkpoint)
-    if seed is None and resumes:
-        seed = read_account(checkpoint)["config"]["seed"]
+    written = checkpoint if checkpoint is not None and os.path.exists(checkpoint) else None
+    if seed is None and written is not None:
+        seed = read_account(written)["config"]["seed"]
     es = RestartingOptimizer(
         x0,
         sigma0,
@@ -99,8 +99,8 @@ def minimize(
         checkpoints.check(es.run, checkpoint)
     with Evaluator(fun, args, workers, vectorized=vectorized) as evaluate:
         job = Job(es, evaluate, callback, Progress(enabled=progress, budget=es.budget), checkpoint)
-        if resumes:
-            job.resume()
+        if written is not None:
+            job.resume(written)
         try:
             while not es.stop():
                 job.generation()
@@ -151,9 +151,9 @@ class Job:
         result.first_failure = self.evaluate.first_failure
         return result
 
-    def resume(self) -> None:
+    def resume(self, written: str | os.PathLike[str]) -> None:
         """Continue from the checkpoint."""
-        extra = self.es.restore(self.checkpoint or "")
+        extra = self.es.restore(written)
         self.evaluate.first_failure = extra["first_failure"]
         self.evaluate.answered = True
-        logger.info("continuing from %s after %d evaluations", self.checkpoint, self.es.nfev)
+        logger.info("continuing from %s after %d evaluations", written, self.es.nfev)

@@ -60,7 +60,7 @@ def run_restarts(
     bipop: bool = False,
     popsize: int | None = None,
     args: tuple[Any, ...] = (),
-    ftarget: Any = -np.inf,
+    ftarget: Any = None,
     targets: Any = (),
     bounds: Any = None,
     vectorized: bool = False,
@@ -109,10 +109,11 @@ def run_restarts(
     check_args(args, len(numbers))
     points = _starts(x0, len(numbers))
     d = len(first_point(points[0], numbers[0]))
-    goals, levels = _rows(ftarget, "ftarget", len(numbers)), _rows(targets, "targets", len(numbers), wide=True)
+    goals: list[Any] = [None] * len(numbers) if ftarget is None else _rows(ftarget, "ftarget", len(numbers)).tolist()
+    levels = _rows(targets, "targets", len(numbers), wide=True)
     first = Schedule(strategy.population(d), as_positive(sigma0, "sigma0"), 0, bool(bipop))
     problems = [
-        Problem(point, replace(first, seed=seed), float(goal)) for point, seed, goal in zip(points, numbers, goals, strict=True)
+        Problem(point, replace(first, seed=seed), goal) for point, seed, goal in zip(points, numbers, goals, strict=True)
     ]
     length = as_count(stretch, "stretch")
     if length % BLOCK:
@@ -121,7 +122,9 @@ def run_restarts(
     box, budget = parse_bounds(bounds, d), Budget.checked(max_evals, None, None, None)
     with jax.enable_x64(True):
         tables = jax.device_put((args, levels, box))
-        common = Common(strategy, fun, vectorized, d, budget, restarts, tolerances, length, width, box, tables)
+        # a generation of few slots takes an accelerator as long as one of many, and the compiler takes longer there
+        narrower = 4 if jax.default_backend() == "cpu" else 16
+        common = Common(strategy, fun, vectorized, d, budget, restarts, tolerances, length, width, narrower, box, tables)
         rounds, idle, hits = run_groups(common, problems, levels)
     return Restarted(
         np.array([problem.x for problem in problems]),
@@ -140,7 +143,8 @@ def _starts(x0: Any, problems: int) -> list[Any]:
     points = as_array(x0, "x0")
     if points.ndim not in (1, 2) or (points.ndim == 2 and len(points) != problems) or not np.all(np.isfinite(points)):
         raise ValueError(
-            f"x0 must be a callable, or finite and of shape (d,) or ({problems}, d), got {shortened(x0)} of shape {points.shape}"
+            f"x0 must be a callable, or finite and of shape (d,) or ({problems}, d), got {shortened(x0)} of shape "
+            f"{points.shape}"
         )
     return list(np.broadcast_to(points, (problems, points.shape[-1])))
 

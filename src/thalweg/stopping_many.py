@@ -79,7 +79,7 @@ class ManyStopTests:
     def observe(self, now: Stretch, longest: np.ndarray, ftarget: np.ndarray) -> Verdict:
         """Take a stretch into account: a run ends by a criterion, in generation `longest` or at its target.
 
-        Where `longest` is 0 there is no run, and what is said about it means nothing.
+        Where `longest` is 0 there is no run, and what is said about it means nothing. A target of NaN is none.
         """
         generations = now.best.shape[1]
         nit = self.nit[:, None] + np.arange(1, generations + 1)

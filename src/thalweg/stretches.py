@@ -30,42 +30,42 @@ class Going(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """What the host says about each slot before a stretch."""
+    """What the host says about each slot before a stretch; arrays of numpy or JAX, as below."""
 
-    fresh: Array
+    fresh: Any
     """Whether a run begins here; then from the next three."""
-    words: Array
-    x0: Array
-    sigma0: Array
-    row: Array
+    words: Any
+    x0: Any
+    sigma0: Any
+    row: Any
     """The number of the problem."""
 
 
 class Glance(NamedTuple):
     """What is seen of a generation."""
 
-    x: Array
+    x: Any
     """Its best point, as the objective sees it."""
-    best: Array
-    place: Array
-    median: Array
-    high: Array
-    worst: Array
-    largest: Array
-    moved: Array
-    still: Array
-    finite: Array
+    best: Any
+    place: Any
+    median: Any
+    high: Any
+    worst: Any
+    largest: Any
+    moved: Any
+    still: Any
+    finite: Any
 
 
 class Record(NamedTuple):
     """What is seen of a stretch, generations first."""
 
     glances: Glance
-    condition: Array | None
+    condition: Any
     """At least the condition number of the covariance, for each block; None where the strategy has no affine part."""
-    scale: Array | None
+    scale: Any
     """The affine part after each block, for the few whose condition number must be known."""
-    hits: Array
+    hits: Any
     """Evaluations within the stretch until a value was at or below each target, (runs, targets); NEVER if there was none."""
 
 
