@@ -14,7 +14,7 @@ from thalweg.cli.bars import progress_bars
 from thalweg.cli.reproduce import duration
 from thalweg.experiments.bbob import batch
 from thalweg.experiments.bbob import post as cocopp
-from thalweg.experiments.bbob.entrant import baseline_of, entrants
+from thalweg.experiments.bbob.entrant import Entrant, baseline_of, entrants
 from thalweg.experiments.bbob.plan import (
     DIMENSIONS,
     ENGINES,
@@ -29,7 +29,7 @@ from thalweg.experiments.bbob.plan import (
 )
 from thalweg.experiments.bbob.reference import Reference, read_reference
 from thalweg.experiments.bbob.store import MANIFEST, Store, open_store
-from thalweg.experiments.bbob.summary import Row, alone, archived, as_csv, as_json, compared, gather
+from thalweg.experiments.bbob.summary import alone, archived, as_csv, as_json, compared, gather
 from thalweg.experiments.bbob.work import Failure, execute
 from thalweg.experiments.paper.store import write_text
 from thalweg.experiments.paper.work import Progress
@@ -90,8 +90,9 @@ def bbob(
     chosen = {key: (QUICK if quick else FULL)[key] if value is None else value for key, value in given.items() if key in FULL}
     settings = Settings(budget=chosen["budget"], **{key: given[key] for key in ("seed", "restarts", "engine", "logger")})
     who = entrants(methods, popsize)
-    if baseline is not None and baseline not in [entrant.label for entrant in who]:
-        raise ValueError(f"baseline must be one of the methods as it is written there, got {baseline!r}")
+    against = None if baseline is None else entrants(baseline, popsize)[0]
+    if against is not None and against not in who:
+        raise ValueError(f"baseline must be one of the methods, got {baseline!r}; name it in --methods too")
     ranges = (("functions", FUNCTIONS), ("dims", DIMENSIONS), ("instances", INSTANCES))
     work = units(who, *(whole_numbers(chosen[name], name, known) for name, known in ranges))
     if settings.engine == "jax":
@@ -101,8 +102,7 @@ def bbob(
     console, start = Console(), time.monotonic()
     store = open_store(chosen["out"], settings)
     failures = run(store, work, workers)
-    rows = summary_rows(store, work, baseline, archive)
-    for path in summarise(store, work, rows, failures):
+    for path in summarise(store, work, failures, against, archive):
         console.print(str(path), highlight=False, soft_wrap=True)
     if draw:
         folders = [store.courses / entrant.slug for entrant in who if (store.courses / entrant.slug).is_dir()]
@@ -116,10 +116,10 @@ def bbob(
 def run(store: Store, work: Sequence[Unit], workers: int) -> list[Failure]:
     """Run what is missing, with a bar and the time left on a terminal."""
     with progress_bars() as bars:
-        task = bars.add_task("bbob", total=1.0, note="compiling")
+        task = bars.add_task("bbob", total=1.0, note="starting")
 
         def report(progress: Progress) -> None:
-            left = "compiling" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
+            left = "starting" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
             bars.update(task, completed=progress.share, note=f"{progress.done} of {progress.total}, {left}")
 
         if store.settings.engine == "jax":
@@ -127,22 +127,19 @@ def run(store: Store, work: Sequence[Unit], workers: int) -> list[Failure]:
         return execute(store, work, workers, report)
 
 
-def summary_rows(store: Store, work: Sequence[Unit], baseline: str | None, archive: Reference) -> list[Row]:
-    """Everything that the tables show."""
+def summarise(
+    store: Store, work: Sequence[Unit], failures: Sequence[Failure], baseline: Entrant | None, archive: Reference
+) -> list[Path]:
+    """Write the summary as a page, as rows, and all runs behind it."""
+    manifest = json.loads((store.folder / MANIFEST).read_text(encoding="utf-8"))
     results = gather(work, map(store.read, work))
-    who = list(dict.fromkeys(unit.entrant for unit in work))
     rows = alone(results)
+    who = list(dict.fromkeys(unit.entrant for unit in work))
     for entrant in who:
         other = baseline_of(entrant, who, baseline)
         if other is not None:
             rows += compared(results, entrant, other)
-    return rows + archived(archive, sorted({(unit.dimension, unit.function) for unit in work}))
-
-
-def summarise(store: Store, work: Sequence[Unit], rows: Sequence[Row], failures: Sequence[Failure]) -> list[Path]:
-    """Write the summary as a page, as rows, and all runs behind it."""
-    manifest = json.loads((store.folder / MANIFEST).read_text(encoding="utf-8"))
-    results = gather(work, map(store.read, work))
+    rows += archived(archive, sorted({(unit.dimension, unit.function) for unit in work}))
     texts = {
         "summary.md": as_markdown(page(rows, manifest, list(map(str, failures)))),
         "summary.csv": as_csv(rows),

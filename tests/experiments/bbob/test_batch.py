@@ -1,5 +1,7 @@
 """The engine `jax` against the engine `coco`: the same records, as far as rounding lets them be the same."""
 
+from math import inf
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ pytest.importorskip("cocoex")
 from thalweg.experiments.bbob import batch, work
 from thalweg.experiments.bbob.entrant import entrants
 from thalweg.experiments.bbob.plan import Settings, units
-from thalweg.experiments.bbob.record import LADDER
+from thalweg.experiments.bbob.record import LADDER, Run
 from thalweg.experiments.bbob.store import open_store
 
 
@@ -33,3 +35,19 @@ def test_both_engines_find_the_same(tmp_path):
 def test_what_jax_cannot_compile_is_refused(name):
     with pytest.raises(ValueError, match=f"{name} is not a method that JAX can compile"):
         batch.check(entrants(f"cma,{name}"))
+
+
+def test_a_failure_costs_no_other_entrant(tmp_path, monkeypatch):
+    def breaks(store, group):
+        if group[0].entrant.name == "xnes":
+            raise ArithmeticError("no\n such root")
+        return [Run(7, 1.0, 0, (3.0,) + (inf,) * 50) for _ in group]
+
+    monkeypatch.setattr(batch, "run_batch", breaks)
+    store = open_store(tmp_path / "out", Settings(engine="jax"))
+    todo = units(entrants("xnes,cma"), [1], [2], [1, 2])
+    failures = batch.execute(store, todo)
+    assert [str(failure) for failure in failures] == [
+        f"xnes on f1, instance {i}, d = 2 failed: ArithmeticError: no such root" for i in (1, 2)
+    ]
+    assert store.pending(todo) == todo[:2]

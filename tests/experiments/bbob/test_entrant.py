@@ -51,7 +51,11 @@ def test_baselines():
     who = entrants("gnn-cma,gnn-cma:flow=affine,cma,gnn-cma:popsize=10d,cma:popsize=10d,pycma,cma:active=False")
     found = [baseline_of(one, who) for one in who]
     assert [one and one.label for one in found] == ["cma", "cma", None, "cma:popsize=10d", None, "cma", "cma"]
-    assert [one and one.name for one in (baseline_of(one, who, "pycma") for one in who)] == [*["pycma"] * 5, None, "pycma"]
+    assert [one and one.name for one in (baseline_of(one, who, entrants("pycma")[0]) for one in who)] == [
+        *["pycma"] * 5,
+        None,
+        "pycma",
+    ]
 
 
 def test_units_and_budget():

@@ -14,7 +14,7 @@ from thalweg.experiments.bbob.plan import Unit
 from thalweg.experiments.bbob.record import LADDER, SOLVED, Run
 from thalweg.experiments.bbob.starts import RESTARTS, SIGMA0, drawn, problem_seed
 from thalweg.experiments.bbob.store import Store
-from thalweg.experiments.bbob.work import Failure, Watch
+from thalweg.experiments.bbob.work import Failure, Watch, in_words
 from thalweg.experiments.paper.work import Report, silent
 from thalweg.methods import make_strategy
 from thalweg.objectives.bbob import Problem, make_problem, value
@@ -37,10 +37,20 @@ def execute(store: Store, units: Sequence[Unit], report: Report = silent) -> lis
     for unit in pending:
         groups.setdefault((unit.entrant, unit.dimension), []).append(unit)
     for group in groups.values():
-        for unit, run in zip(group, run_batch(store, group), strict=True):
-            store.write(unit, run)
-            watch.finished(unit, None)
+        for unit, error in zip(group, _attempt(store, group), strict=True):
+            watch.finished(unit, error)
     return watch.failures
+
+
+def _attempt(store: Store, units: Sequence[Unit]) -> list[str | None]:
+    """Run and keep units that belong together; returns for each what went wrong, in words."""
+    try:
+        runs = run_batch(store, units)
+    except Exception as error:  # whatever a method raises is its own failure
+        return [in_words(error)] * len(units)
+    for unit, run in zip(units, runs, strict=True):
+        store.write(unit, run)
+    return [None] * len(units)
 
 
 def run_batch(store: Store, units: Sequence[Unit]) -> list[Run]:

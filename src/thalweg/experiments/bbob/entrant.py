@@ -112,22 +112,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def baseline_of(entrant: Entrant, others: Sequence[Entrant], chosen: str | None = None) -> Entrant | None:
+def baseline_of(entrant: Entrant, others: Sequence[Entrant], chosen: Entrant | None = None) -> Entrant | None:
     """Whom an entrant is compared with: the chosen one, else its latent with the same population, else `cma` with the same.
 
     >>> who = entrants("gnn-xnes,xnes,cma,pycma,gnn-cma:popsize=10d")
     >>> [getattr(baseline_of(one, who), "name", None) for one in who]
     ['xnes', 'cma', None, 'cma', None]
     """
-    if chosen is not None:
-        names = [chosen]
-    else:
-        names = [f"{name}:popsize={entrant.popsize}" if entrant.popsize else name for name in _relatives(entrant.name)]
-    for name in names:
-        for other in others:
-            if other.label == name and other != entrant:
-                return other
-    return None
+    candidates = [chosen] if chosen is not None else [Entrant(name, entrant.popsize) for name in _relatives(entrant.name)]
+    return next((one for one in candidates if one in others and one != entrant), None)
 
 
 def _relatives(name: str) -> list[str]:

@@ -94,12 +94,17 @@ def _attempt(run: Runner, store: Store, unit: Unit) -> str | None:
     except (ImportError, OSError):  # an extra that is missing or a full disk: true of all runs
         raise
     except Exception as error:  # whatever a method raises is its own failure
-        return f"{type(error).__name__}: {error}"
+        return in_words(error)
     return None
 
 
+def in_words(error: Exception) -> str:
+    """An error on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
 class Watch:
-    """Counts what is finished, and estimates the time left by what runs of the same dimension and entrant took."""
+    """Counts what is finished, and estimates the time left by what the runs so far took."""
 
     def __init__(self, total: int, pending: Sequence[Unit], report: Report) -> None:
         self.total, self.report, self.failures = total, report, list[Failure]()
