@@ -5,9 +5,9 @@
 >>> result.success, result.x.round(2).tolist()
 (True, [1.0, 1.0])
 
-`minimize` for a function in one call, `Optimizer` to ask and tell by hand, `run_many` for whole runs of a JAX-traceable
-function, thousands at once. The methods are named in `METHODS`. Latents, flows and `GNNES`, which joins the two, are pure
-functions of their states, for JAX code.
+`minimize` for a function in one call, `Optimizer` (and with restarts `RestartingOptimizer`) to ask and tell by hand, `run_many`
+(and with restarts `run_restarts`) for whole runs of a JAX-traceable function, thousands at once. The methods are named in
+`METHODS`. Latents, flows and `GNNES`, which joins the two, are pure functions of their states, for JAX code.
 """
 
 from importlib.metadata import PackageNotFoundError, version
