@@ -77,11 +77,10 @@ def bbob(
     quick: bool,
     **given: Any,
 ) -> None:
-    r"""Run methods on the 24 noiseless BBOB functions as COCO has them, and compare their average runtimes.
+    """Run methods on the 24 noiseless BBOB functions as COCO has them, and compare their average runtimes.
 
-    \b
-    methods  all that `thalweg methods` lists
-    peers    pycma, cmaes, evosax-cma, nevergrad-cma, scipy-de: the libraries as their users call them
+    Methods are all that `thalweg methods` lists. Peers are the libraries as their users call them: pycma, cmaes, evosax-cma,
+    nevergrad-cma, scipy-de.
 
     Writes summary.md, summary.csv and runs.json (every run's evaluations to every target), the observer's files, and
     cocopp's pages in ppdata. A run that was stopped goes on where it was; more methods, functions, dimensions or instances
