@@ -93,6 +93,34 @@ def test_targets_of_their_own_end_each_problem():
     assert np.all((found.evaluations - found.hits[:, 0] < 48)[reached])
 
 
+def test_many_targets_and_a_large_population():
+    """They are looked up in another way; the order of evaluation within a generation counts all the same."""
+    targets, settings = np.linspace(60.0, 0.0, 70), {"popsize": 80, "restarts": 0, "max_evals": 800}
+    found = side_by_side(targets=targets, **settings)
+    for i in range(4):
+        assert found.hits[i].tolist() == OneByOne(i, **settings).hits(targets)
+    assert np.isfinite(found.hits).any()
+    assert np.any(found.hits[np.isfinite(found.hits)] % 80 != 0)
+
+
+def test_a_second_call_compiles_nothing():
+    compiled = []
+
+    def listen(event, seconds, **_):
+        if "backend_compile" in event:
+            compiled.append(event)
+
+    side_by_side()
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        side_by_side(ftarget=1.0, x0=(2.0, 2.0), bipop=False)
+        assert not compiled
+        side_by_side(popsize=7, restarts=0, max_evals=30)
+        assert 0 < len(compiled) < 10  # it is counted
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
+
+
 def test_starts_in_closed_bounds():
     found = side_by_side(bounds=(-5, 5), restarts=1)
     for i in range(2):

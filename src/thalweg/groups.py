@@ -25,6 +25,8 @@ from thalweg.stretches import BLOCK, Begin, Going, Record, blank, run_stretch, t
 from thalweg.types import Array, Strategy
 from thalweg.validation import shortened
 
+NARROWER = 4
+"""Slots come in widths of all, a quarter of all, and so on: few programs to compile, and few slots that stand empty."""
 NARROWEST = 16
 """Fewer slots are not worth a program of their own."""
 ENDLESS = np.iinfo(np.int64).max // 2
@@ -70,8 +72,8 @@ class Common(NamedTuple):
     """Of a stretch."""
     width: int
     """How many runs side by side at most."""
-    narrower: int
-    """Slots come in widths of all, this part of all, and so on: few programs to compile, and few slots that stand empty."""
+    busy: int
+    """Fewer points side by side take the device as long."""
     box: Box | None
     tables: tuple[Any, Any, Any]
     """Arguments of the objective and targets, a row for each problem, and the box, on the device."""
@@ -154,8 +156,8 @@ class Group:
 
     def _resize(self) -> None:
         width = self.common.width
-        while width > NARROWEST and (narrower := -(-width // self.common.narrower)) >= self.load:
-            width = narrower
+        while width > NARROWEST and width * self.popsize > self.common.busy and -(-width // NARROWER) >= self.load:
+            width = -(-width // NARROWER)
         if width == self.width:
             return
         going = np.flatnonzero(self.runs.row >= 0)

@@ -122,9 +122,8 @@ def run_restarts(
     box, budget = parse_bounds(bounds, d), Budget.checked(max_evals, None, None, None)
     with jax.enable_x64(True):
         tables = jax.device_put((args, levels, box))
-        # a generation of few slots takes an accelerator as long as one of many, and the compiler takes longer there
-        narrower = 4 if jax.default_backend() == "cpu" else 16
-        common = Common(strategy, fun, vectorized, d, budget, restarts, tolerances, length, width, narrower, box, tables)
+        busy = 0 if jax.default_backend() == "cpu" else 8192  # the order of magnitude of a GPU's cores
+        common = Common(strategy, fun, vectorized, d, budget, restarts, tolerances, length, width, busy, box, tables)
         rounds, idle, hits = run_groups(common, problems, levels)
     return Restarted(
         np.array([problem.x for problem in problems]),
