@@ -9,14 +9,14 @@ from thalweg.experiments.bbob.summary import ALL, ARCHIVED, AT_ALL, FIXED, SHARE
 from thalweg.objectives.bbob import names
 from thalweg.report.page import Block, Bullets, Heading, Paragraph, Table
 
-HARDEST = next(iter(SHARES))
 READING = (
     "The average runtime (aRT) to a target is the number of evaluations of all runs until f - f_opt is at or below it, or "
     "until their end, divided by the number of runs that reached it.",
     "A ratio is the aRT of the method over that of its baseline: below 1 the method needs fewer evaluations. In brackets the "
     "95% bootstrap interval over instances, drawn in pairs.",
-    "`hardest` is the ratio at the hardest target (of five a decade from 100 to 1e-8) that both reach in every instance; with "
-    "a star, where there is none, at the hardest that both reach in at least one.",
+    "`hardest, all` is the ratio at the hardest target (of five a decade from 100 to 1e-8) that both reach in every instance, "
+    "`hardest, half` the same in at least half of the instances; with a star, where there is none, at the hardest that both "
+    "reach at all.",
     "solved: instances in which the target was reached, the method's and the baseline's.",
     "`inf`: only the baseline reached the target; `0`: only the method did; `-`: neither.",
 )
@@ -58,15 +58,18 @@ def _ratios(rows: Sequence[Row]) -> Table:
     for function in (*functions, ALL):
         cells = {(row.rule, row.target): row for row in rows if row.function == function}
         fixed = [ratio_text(cells.get((FIXED, target))) for target in TARGETS]
-        own = [row for row in rows if row.function == function and row.rule in (HARDEST, AT_ALL)]
-        hardest = next((row for row in own if row.rule == HARDEST), own[0] if own else None)
+        own = {row.rule: row for row in rows if row.function == function}
+        hardest = [own.get(rule) or own.get(AT_ALL) for rule in SHARES]
         if function == ALL:
-            lines.append(["all", "geometric mean", *fixed, ratio_text(hardest), *_totals(rows)])
+            lines.append(["all", "geometric mean", *fixed, *map(ratio_text, hardest), *_totals(rows)])
             continue
-        last = "-" if hardest is None else f"{ratio_text(hardest)} at {hardest.target:.1e}{'*' * (hardest.rule == AT_ALL)}"
         solved = [_solved(cells[FIXED, target]) for target in (TARGETS[-1], SOLVED)]
-        lines.append([f"f{function}", names[function], *fixed, last, *solved])
-    return Table(("f", "", *(f"{t:g}" for t in TARGETS), "hardest", "solved 1e-7", "solved 1e-8"), lines)
+        lines.append([f"f{function}", names[function], *fixed, *map(_hardest, hardest), *solved])
+    return Table(("f", "", *(f"{t:g}" for t in TARGETS), *SHARES, "solved 1e-7", "solved 1e-8"), lines)
+
+
+def _hardest(row: Row | None) -> str:
+    return "-" if row is None else f"{ratio_text(row)} at {row.target:.1e}{'*' * (row.rule == AT_ALL)}"
 
 
 def _solved(row: Row) -> str:

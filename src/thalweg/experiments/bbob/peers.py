@@ -1,6 +1,7 @@
 """The peers, each as its users call it: they run until the problem raises `OverError`.
 
 All begin uniformly in [-4, 4]^d with sigma0 = 2 where they take a start, and begin again until the budget is spent.
+Only pycma knows BIPOP; with it, the others do what they do without.
 """
 
 from collections.abc import Callable

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 SPREAD = 4.0
-"""Starts are uniform in [-4, 4]^d, as COCO's own experiments have them; the minima lie in [-5, 5]^d."""
+"""Starts are uniform in [-4, 4]^d with sigma0 = 2, as in Hansen's BIPOP-CMA-ES of 2009; the minima lie in [-5, 5]^d."""
 
 SIGMA0 = 2.0
 
