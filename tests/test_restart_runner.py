@@ -83,9 +83,12 @@ def test_with_a_flow():
 
 def test_targets_of_their_own_end_each_problem():
     goals = np.array([1e-3, 5.0, 40.0, -1.0])
-    found = side_by_side(ftarget=goals, targets=goals[:, None] - np.array([0.0, 1e-9, 9.0, 9.0, 9.0]))
+    targets = goals[:, None] * np.array([1.0, 0.9, 0.6, 0.3, 0.2])  # the device goes on beyond the end, and finds some of them
+    found = side_by_side(ftarget=goals, targets=targets)
     for i in range(4):
-        equal(found, i, OneByOne(i, ftarget=goals[i]))
+        one = OneByOne(i, ftarget=goals[i])
+        equal(found, i, one)
+        assert found.hits[i].tolist() == one.hits(targets[i])
     reached = found.fun <= goals
     assert np.array_equal(reached, ["ftarget" in stop for stop in found.stop])
     assert np.array_equal(reached, np.isfinite(found.hits[:, 0]))
@@ -161,6 +164,27 @@ def test_the_condition_number_is_looked_at_every_tenth_generation(method):
         equal(found, i, OneByOne(i, method, fun=jax.jit(ellipsoid), restarts=0, options=options))
     assert all(stop == {"tolconditioncov": 3000.0} for stop in found.stop)
     assert all(course[0].nit % 10 == 0 for course in found.courses)
+
+
+def test_criteria_of_the_search_distribution():
+    def fun(x, kind):
+        convex = jnp.sum((x - jnp.where(kind == 2, 1e12, 3.0)) ** 2, -1)
+        return jnp.where(kind == 1, x[..., 0], jnp.where(kind == 3, jnp.round(x[..., 0] / 9), convex))
+
+    compiled = jax.jit(fun)
+    options = {"tolfun": 0, "tolfunhist": 0, "tolx": 1e-5, "tolfacupx": 30}
+    x0 = np.array([[1.0, 1.0], [0.0, 0.0], [1e12, 1e12], [0.0, 0.0]])
+    found = run_restarts("cma", fun, x0, 0.3, seeds=4, args=(np.arange(4),), restarts=0, max_evals=3000, options=options)
+    for i, name in enumerate(("tolx", "tolfacupx", "noeffectcoord", "tolflatfitness")):
+
+        def evaluate(X, kind=i):
+            with jax.enable_x64(True):
+                return np.asarray(compiled(jnp.asarray(X), kind))
+
+        one = minimize(evaluate, x0[i], 0.3, method="cma", seed=i, max_evals=3000, vectorized=True, options=options)
+        assert found.stop[i] == one.stop
+        assert one.stop.keys() == {name}
+        assert found.evaluations[i] == one.nfev
 
 
 def test_failures_and_breakdown_end_a_run():
