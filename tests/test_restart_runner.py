@@ -74,11 +74,11 @@ def test_each_problem_is_that_of_minimize(restarts, bipop):
 
 @pytest.mark.slow
 def test_with_a_flow():
-    settings = {"restarts": 1, "max_evals": 1500, "ftarget": 1e-3}
-    found = side_by_side("gnn-cma", **settings)
+    """Of one population, as each takes the compiler seconds; but slots change hands."""
+    found = side_by_side("gnn-cma", restarts=0, batch_size=2)
     for i in range(4):
-        equal(found, i, OneByOne(i, "gnn-cma", **settings))
-    assert found.restarts.max() == 1
+        equal(found, i, OneByOne(i, "gnn-cma", restarts=0))
+    assert all("tolfun" in stop for stop in found.stop)
 
 
 def test_targets_of_their_own_end_each_problem():
@@ -141,9 +141,9 @@ def test_drawn_starts():
 
 def test_what_runs_beside_a_problem_does_not_matter(monkeypatch):
     """Nor do the number of slots and how long a stretch is."""
-    whole = side_by_side(restarts=1)
+    whole = side_by_side(restarts=0)
     monkeypatch.setattr("thalweg.groups.NARROWEST", 1)
-    narrow = side_by_side(restarts=1, batch_size=3, stretch=40)
+    narrow = side_by_side(restarts=0, batch_size=3, stretch=40)
     for one, other in zip(whole.courses, narrow.courses, strict=True):
         assert [run[:4] for run in one] == [run[:4] for run in other]
     assert np.array_equal(whole.hits, narrow.hits)
