@@ -8,13 +8,17 @@ from thalweg.flows.flowjax_adapter import FlowjaxFlow
 from thalweg.flows.identity import Identity
 from thalweg.flows.nice import NICE
 from thalweg.flows.realnvp import RealNVP
+from thalweg.flows.shear import Shear
 
 FLOWS: dict[str, Callable[[], Flow]] = {
     "nice": NICE,
     "realnvp": RealNVP,
     "affine": Affine,
     "identity": Identity,
+    "shear": Shear,
+    "shear-affine": lambda: Shear(Affine()),
+    "shear-nice": lambda: Shear(NICE()),
 }
 """Flows by name. `FlowjaxFlow` is not among them: it needs to be told which bijection."""
 
-__all__ = ["FLOWS", "NICE", "Affine", "Flow", "FlowjaxFlow", "Identity", "RealNVP"]
+__all__ = ["FLOWS", "NICE", "Affine", "Flow", "FlowjaxFlow", "Identity", "RealNVP", "Shear"]

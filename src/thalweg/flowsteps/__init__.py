@@ -5,6 +5,7 @@ from collections.abc import Callable
 from thalweg.flowsteps.base import Batch, FlowStep
 from thalweg.flowsteps.penalised import Penalised
 from thalweg.flowsteps.trust_region import TrustRegion
+from thalweg.flowsteps.valley import Valley
 
 FLOW_STEPS: dict[str, Callable[[], FlowStep]] = {
     "trust-region": TrustRegion,
@@ -12,4 +13,4 @@ FLOW_STEPS: dict[str, Callable[[], FlowStep]] = {
 }
 """Flow steps by name."""
 
-__all__ = ["FLOW_STEPS", "Batch", "FlowStep", "Penalised", "TrustRegion"]
+__all__ = ["FLOW_STEPS", "Batch", "FlowStep", "Penalised", "TrustRegion", "Valley"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from thalweg.bent import Bent
-from thalweg.latents.frame import Frame, Place, Solved
+from thalweg.latents.frame import Frame, Place
 from thalweg.types import Array, Info, Key, Params, State
 
 
@@ -43,7 +43,7 @@ class FlowStep(ABC):
 
     @abstractmethod
     def step(
-        self, bent: Bent, params: Params, frame: Solved, state: State, batch: Batch, points: Array, key: Key
+        self, bent: Bent, params: Params, frame: Place, state: State, batch: Batch, points: Array, key: Key
     ) -> tuple[Params, State, Info]:
         """The new eta. `frame` is that of pi_{mu_{t+1}, eta_t}: the latent has already moved.
 

@@ -12,7 +12,7 @@ from thalweg.bent import Bent
 from thalweg.flowsteps.base import Batch, FlowStep
 from thalweg.flowsteps.history import History, Known
 from thalweg.flowsteps.lbfgs import minimise
-from thalweg.latents.frame import Solved
+from thalweg.latents.frame import Place
 from thalweg.types import Array, Info, Key, Params
 
 Denominator = Literal["sampling", "box"]
@@ -82,7 +82,7 @@ class Penalised(FlowStep):
         return PenalisedState(jnp.asarray(self.penalty, dtype), History.empty(self.generations, n, d, dtype))
 
     def step(
-        self, bent: Bent, params: Params, frame: Solved, state: PenalisedState, batch: Batch, points: Array, key: Key
+        self, bent: Bent, params: Params, frame: Place, state: PenalisedState, batch: Batch, points: Array, key: Key
     ) -> tuple[Params, PenalisedState, Info]:
         n, d = batch.e.shape
         known, history = state.history.join(batch.x, self.shape(batch.f), batch.log_q)
@@ -111,7 +111,7 @@ class Penalised(FlowStep):
             return -ranking.standardise(f)
         return ranking.assign(f, len(f) * ranking.nes_utilities(len(f)))
 
-    def terms(self, bent: Bent, params: Params, frame: Solved, known: Known, draws: Array) -> Callable[[Params], Terms]:
+    def terms(self, bent: Bent, params: Params, frame: Place, known: Known, draws: Array) -> Callable[[Params], Terms]:
         """The two terms of the objective as functions of eta, for eta_t = params; `draws` (M, d) are the KL samples."""
         x, worth, log_q, weight = known
         if self.denominator == "box":
@@ -138,7 +138,7 @@ class Penalised(FlowStep):
         )
 
 
-def log_density(bent: Bent, frame: Solved, x: Array) -> Callable[[Params], Array]:
+def log_density(bent: Bent, frame: Place, x: Array) -> Callable[[Params], Array]:
     """bent.log_prob at fixed points as a function of eta: what does not depend on it is computed once, not 60 times a step."""
     flow, log_det = bent.flow, frame.log_det()
     y = x if bent.raw else frame.whiten(x)

@@ -14,7 +14,7 @@ from thalweg.bent import Bent
 from thalweg.flowsteps.base import Batch, FlowStep
 from thalweg.flowsteps.history import History
 from thalweg.latents.bases import GAUSSIAN
-from thalweg.latents.frame import Frame, Place, Solved
+from thalweg.latents.frame import Frame, Place
 from thalweg.types import Array, Info, Key, Params
 
 T = TypeVar("T")
@@ -127,7 +127,7 @@ class TrustRegion(FlowStep):
         return bent.flow.temper(params, factor), state._replace(log_radius=log_radius, evidence=(of_step, of_bend))
 
     def step(
-        self, bent: Bent, params: Params, frame: Solved, state: TrustRegionState, batch: Batch, points: Array, key: Key
+        self, bent: Bent, params: Params, frame: Place, state: TrustRegionState, batch: Batch, points: Array, key: Key
     ) -> tuple[Params, TrustRegionState, Info]:
         s = self.settings(*batch.e.shape)
         flat, unravel = ravel_pytree(params)

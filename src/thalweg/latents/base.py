@@ -37,6 +37,9 @@ class Latent(ABC):
     absorbs: ClassVar[bool] = True
     """Whether `absorb` exists. A latent that cannot take an affine correction leaves the flow in raw coordinates."""
 
+    diagonal: ClassVar[bool] = False
+    """Whether `root` is a vector, which stands for a diagonal matrix."""
+
     @abstractmethod
     def start(self, key: Key, x0: Array, sigma0: Array) -> State:
         """The state before the first generation."""

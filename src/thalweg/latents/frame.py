@@ -1,6 +1,6 @@
 """Affine maps, full or diagonal: where a latent places and scales its standard draws."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -105,8 +105,20 @@ class Identity(NamedTuple):
         return jnp.zeros(())
 
 
-Place = Frame | Solved | Identity
-"""Any affine map between standard coordinates and the search space."""
+class Place(Protocol):
+    """Any map between standard coordinates and the search space whose determinant is the same everywhere."""
+
+    def place(self, e: Array) -> Array:
+        """Standard coordinates to the search space, for points (..., d)."""
+        ...
+
+    def whiten(self, z: Array) -> Array:
+        """Undo `place`."""
+        ...
+
+    def log_det(self) -> Array:
+        """log |det|."""
+        ...
 
 
 def apply(scale: Array, e: Array) -> Array:

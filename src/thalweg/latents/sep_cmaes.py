@@ -1,6 +1,7 @@
 """sep-CMA-ES: CMA-ES with a diagonal covariance, linear in the dimension (Ros & Hansen 2008); docs/math.md (24)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax.numpy as jnp
 
@@ -21,6 +22,8 @@ class SepCMAES(Latent):
 
     defaults: Defaults = "pycma"
     active: bool = True
+
+    diagonal: ClassVar[bool] = True
 
     def start(self, key: Key, x0: Array, sigma0: Array) -> CMAState:
         zero = jnp.zeros_like(x0)

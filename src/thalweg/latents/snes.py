@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import ClassVar
 
 import jax.numpy as jnp
 
@@ -19,6 +20,8 @@ class SNES(Latent):
     """
 
     rate: float | None = None
+
+    diagonal: ClassVar[bool] = True
 
     def start(self, key: Key, x0: Array, sigma0: Array) -> XNESState:
         return XNESState(key, x0, sigma0, jnp.ones_like(x0))
