@@ -100,7 +100,8 @@ def test_identity_at_start(m: Measured) -> None:
 
 def test_learned_parameters_move_points(m: Measured) -> None:
     moved = np.abs(m["y"] - m["e"]).max()
-    assert moved > 1e-2 if m.flow.learnable else moved == 0
+    still = m.name == "shear" and m.d == 1  # there is nothing across the axis, and nothing inside this one
+    assert moved > 1e-2 if m.flow.learnable and not still else moved == 0
 
 
 def test_temper_goes_from_the_identity_to_no_change(m: Measured) -> None:
