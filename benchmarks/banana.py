@@ -165,13 +165,21 @@ def runs_of(row: Row) -> np.ndarray:
 
 def cell(row: Row | None, *, spread: bool = False) -> str:
     """A ratio for people, with its interval on demand, and with the share of solved runs where that is not all of them."""
-    if row is None or row["mean"] is None:
-        return "-" if row is None else "never"
-    note = f" ({row['solved']:.0%})" if row["solved"] < 1 else ""
-    if row["ratio"] is None:  # solved, but not where the reference is
-        return f"{row['mean']:,.0f} evaluations" + note
+    if row is None:
+        return "-"
+    if row["ratio"] is None:  # not solved, or where the reference is not
+        return absolute(row) + " evaluations" * (row["mean"] is not None)
     ratio, low, high = row["ratio"]
-    return f"{ratio:.2f}" + (f" [{low:.2f}, {high:.2f}]" if spread else "") + note
+    return f"{ratio:.2f}" + (f" [{low:.2f}, {high:.2f}]" if spread else "") + share(row)
+
+
+def absolute(row: Row) -> str:
+    """Mean evaluations for people."""
+    return "never" if row["mean"] is None else f"{row['mean']:,.0f}{share(row)}"
+
+
+def share(row: Row) -> str:
+    return f" ({row['solved']:.0%})" if row["solved"] < 1 else ""
 
 
 def called(function: str) -> str:
@@ -201,10 +209,8 @@ def tables(rows: list[Row]) -> str:
         for function in functions:
             first = found.get((d, n, "cma", function))
             if first is not None:
-                alone = "never" if first["mean"] is None else f"{first['mean']:,.0f}"
-                alone += f" ({first['solved']:.0%})" if first["solved"] < 1 else ""
                 others = (cell(found.get((d, n, arm, function)), spread=True) for arm in ARMS[1:])
-                lines.append([called(function), alone, *others])
+                lines.append([called(function), absolute(first), *others])
         parts.append(f"### d = {d}, N = {n}\n\n" + markdown(lines))
     return "\n\n".join(parts)
 

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from banana import called, cell, factors_in, grounds, one_run, runs_of, summary, value
+from banana import absolute, called, cell, factors_in, grounds, one_run, runs_of, summary, value
 from battery import DEVELOPMENT
 from sample_efficiency import markdown
 from valley_study import SETTINGS, Row, Scope, about, follow, load, parser, save
@@ -109,9 +109,11 @@ def tables(rows: list[Row]) -> str:
         found = {(row["constant"], row["value"], row["function"]): row for row in here}
         lines = [["constant", "value", *map(called, functions)], ["---"] * (len(functions) + 2)]
         for constant, number in dict.fromkeys((row["constant"], row["value"]) for row in here):
-            shown = "" if number is None else str(number) if isinstance(number, str) else f"{number:g}"
-            cells = [cell(found.get((constant, number, function))) for function in functions]
-            lines.append([f"`{constant}`" if shown else constant, shown, *cells])
+            own = [found[constant, number, function] for function in functions]
+            if constant == "default":
+                lines.append([constant, "", *map(absolute, own)])
+            else:
+                lines.append([f"`{constant}`", number if isinstance(number, str) else f"{number:g}", *map(cell, own)])
         if here:
             parts.append(f"### d = {d}, N = {n}: the constants\n\n" + markdown(lines))
     return "\n\n".join(parts)
