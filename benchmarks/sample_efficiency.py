@@ -23,7 +23,7 @@ from battery import FUNCTIONS, REPORT, TARGET, landscapes, value
 import thalweg
 
 LATENTS = ("cma", "xnes")
-FLOWS = ("nice", "affine")
+FLOWS: dict[str, dict[str, Any]] = {"default": {}, "affine": {"flow": "affine"}}
 GENERATIONS = {  # (latent, popsize is 10 d, d): enough for the latent to reach 1e-8, or the marks where it does not
     ("cma", True, 2): 130,
     ("cma", True, 10): 300,
@@ -58,7 +58,7 @@ def measure(latent: str, large: bool, d: int, seeds: list[int], generations: int
     where, rng = landscapes(d, seeds), np.random.default_rng(0)
     popsize = 10 * d if large else None
     arms: dict[str, thalweg.Strategy] = {"latent": thalweg.make_strategy(latent, popsize=popsize)}
-    arms |= {flow: thalweg.make_strategy(f"gnn-{latent}", popsize=popsize, flow=flow) for flow in FLOWS}
+    arms |= {flow: thalweg.make_strategy(f"gnn-{latent}", popsize=popsize, **options) for flow, options in FLOWS.items()}
     keys = np.tile(np.asarray(seeds), len(FUNCTIONS))
     runs = {
         arm: thalweg.run_many(strategy, value, np.zeros(d), seeds=keys, generations=generations, args=(where,))
@@ -144,7 +144,7 @@ def matrix(rows: list[Row], latent: str) -> str:
         for setting in settings:
             key = (latent, *setting, function)
             row = next(row for row in rows if (row["latent"], row["d"], row["popsize"], row["function"]) == key)
-            ratio, affine = row["ratio"]["nice"], row["ratio"]["affine"]
+            ratio, affine = row["ratio"]["default"], row["ratio"]["affine"]
             cells.append("-" if ratio is None else f"**{ratio[0]:.2f}** [{ratio[1]:.2f}, {ratio[2]:.2f}], {affine[0]:.2f}")
         lines.append(cells)
     return markdown(lines)

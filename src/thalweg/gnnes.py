@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Literal, NamedTuple, cast, get_args
 
 import jax
@@ -222,7 +223,8 @@ def _learn(
         whole, elites, seen = self.valley.fit(whole, bend.track.elites, x, f)
         track = Track(whole, elites)
         outer = whole.after(affine.inverse())
-        info |= seen
+        # the square of a standard coordinate less its mean has the variance 2: the bow is a root mean square by itself
+        info |= seen | {"nonlinearity": jnp.hypot(info["nonlinearity"], seen["bow"] / sqrt(x.shape[-1]))}
     if held:  # begin again from the identity
         params = jax.tree.map(jnp.zeros_like, params)
         outer, straight = whole, gauge.identity_frame(x.shape[-1], x.dtype, diagonal=diagonal)

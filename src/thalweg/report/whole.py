@@ -35,7 +35,7 @@ def whole(sections: Sequence[Section], command: str, manifest: Mapping[str, Any]
             ]
         ),
         Paragraph(
-            "GNN-CMA-ES and GNN-xNES are the library's defaults: NICE as in the paper, learned by a trust-region step. "
+            "GNN-CMA-ES and GNN-xNES are NICE as in the paper, learned by the trust-region step of this library. "
             "Where (paper) follows the name, the flow acts in raw coordinates and is learned by the paper's Algorithm 2 to the "
             "letter, with L-BFGS and a penalty."
         ),
