@@ -99,7 +99,7 @@ def test_around_a_flow_that_does_not_bend_the_shear_leaves_the_latent_its_affine
     assert np.allclose(fit.scale, latent.scale, atol=1e-12)
 
 
-def test_the_step_size_shown_is_the_volume_of_the_distribution():
+def test_the_step_size_shown_is_the_volume_of_the_distribution_and_the_nonlinearity_its_bend():
     strategy = STRATEGIES["whitened"]
 
     @jax.jit
@@ -110,6 +110,9 @@ def test_the_step_size_shown_is_the_volume_of_the_distribution():
     state, info = generation(bent_state(strategy))
     covariance = state.latent.sigma**2 * state.latent.root @ state.latent.root.T
     assert float(info["sigma"]) == pytest.approx(float(jnp.linalg.det(covariance)) ** (1 / 6))
+    # and the nonlinearity is the root mean square, per coordinate, of what the frame does beside its affine part
+    assert float(info["bow"]) > 1e-3
+    assert float(info["nonlinearity"]) == pytest.approx(float(info["bow"]) / np.sqrt(3))
 
 
 def test_a_flow_has_learned_to_bend_a_shear_bends_the_frame_and_the_affine_one_does_neither():
