@@ -247,3 +247,9 @@ def test_the_memory_holds_the_newest_generations_and_fades() -> None:
     np.testing.assert_array_equal(elites.x, best[:9, :6])
     share = elites.weight.sum(1)
     np.testing.assert_allclose(share[1:] / share[:-1], 1 - 1 / 9)
+
+
+@pytest.mark.parametrize(("field", "value"), [("window", 0.0), ("reach", -1.0), ("longest", 0.0), ("generations", 1)])
+def test_constants_that_cannot_be(field, value):
+    with pytest.raises(ValueError, match=field):
+        Valley(**{field: value})

@@ -10,6 +10,7 @@ import numpy as np
 from thalweg import ranking
 from thalweg.curved import Curved
 from thalweg.types import Array, Info
+from thalweg.validation import as_count
 
 
 class Elites(NamedTuple):
@@ -40,6 +41,13 @@ class Valley:
     """Points farther than this from the mean, in units of a draw's own length, count for little."""
     longest: float = 10.0
     """The most that the frame may bend, as a root mean square in standard coordinates."""
+
+    def __post_init__(self) -> None:
+        as_count(self.generations, "generations", least=2)
+        for name in ("window", "reach", "longest"):
+            value = getattr(self, name)  # JAX may trace it, and then it has no value yet
+            if isinstance(value, int | float) and not value > 0:
+                raise ValueError(f"{name} must be above 0, got {value!r}; a flow without a shear does not bend the frame")
 
     def look_back(self, n: int, d: int) -> int:
         """How many generations of n points are kept.

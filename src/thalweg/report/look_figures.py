@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 COLOURS = {"xNES": "#0072B2", "GNN-xNES": "#D55E00", "GNN-xNES (paper)": "#009E73"}
 """Okabe and Ito's, which colour-blind readers can tell apart."""
 LINES = {"xNES": "--", "GNN-xNES": "-", "GNN-xNES (paper)": ":"}
-TITLES = {"GNN-xNES": "GNN-xNES\n(library default)", "GNN-xNES (paper)": "GNN-xNES\n(the paper's, literal)", "xNES": "xNES\n"}
+TITLES = {
+    "GNN-xNES": "GNN-xNES\n(the library's step)",
+    "GNN-xNES (paper)": "GNN-xNES\n(the paper's, literal)",
+    "xNES": "xNES\n",
+}
 SPARED = 2
 """Every so many corners of an isoline are drawn: files half as large look the same."""
 ENTROPY = "entropy (nats)"

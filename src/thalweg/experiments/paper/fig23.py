@@ -327,7 +327,7 @@ REMARKS = {
     "favours the slower one; the second table compares at the same best value.",
     "rastrigin": f"{ONE_MODE}. So the paper's multi-modal density cannot appear, in the strict sense. What does, with the "
     "paper's literal step, is one mode drawn out, in the run shown, into folds and arms that reach into several basins; with "
-    "the library's default it stays nearly straight. The column of unit cells, each of which holds one minimum, says in how "
+    "the library's step it stays nearly straight. The column of unit cells, each of which holds one minimum, says in how "
     "many the points lie.",
 }
 """What is to be said of it."""
