@@ -18,8 +18,8 @@ COLOURS = {"xNES": "#0072B2", "GNN-xNES": "#D55E00", "GNN-xNES (paper)": "#009E7
 """Okabe and Ito's, which colour-blind readers can tell apart."""
 LINES = {"xNES": "--", "GNN-xNES": "-", "GNN-xNES (paper)": ":"}
 TITLES = {
-    "GNN-xNES": "GNN-xNES\n(the library's step)",
-    "GNN-xNES (paper)": "GNN-xNES\n(the paper's, literal)",
+    "GNN-xNES": "GNN-xNES\n(our step)",
+    "GNN-xNES (paper)": "GNN-xNES\n(the paper's step)",
     "xNES": "xNES\n",
 }
 SPARED = 2
