@@ -29,7 +29,7 @@ ALL = "all"
 @click.option("--out", type=click.Path(path_type=Path), help="The results folder.  [default: out/paper; out/paper-quick]")
 @click.option("--quick", is_flag=True, help="Dimension 2, shorter runs: a few minutes instead of about an hour.")
 def reproduce(part: str, seeds: int | None, workers: int, out: Path | None, quick: bool) -> None:
-    r"""Run the paper's experiments again: raw results, figures, and pages that put the paper's numbers beside ours.
+    """Run the paper's experiments again: raw results, figures, and pages that put the paper's numbers beside ours.
 
     \b
     fig1    xNES in the curved valley of the Rosenbrock function
@@ -41,7 +41,7 @@ def reproduce(part: str, seeds: int | None, workers: int, out: Path | None, quic
     all     everything, and the report of it (report.md, report.html)
 
     A run that was stopped goes on where it was, and what is there already is not computed again.
-    """
+    """  # noqa: D301  (click must see the backspace itself, which keeps the lines as they are)
     plots.require()
     console, start = Console(), time.monotonic()
     folder = out or Path("out/paper-quick" if quick else "out/paper")

@@ -1,4 +1,4 @@
-"""CauchyNES: a heavy-tailed relative of xNES, with the exact natural gradient of the multivariate Cauchy; docs/math.md (25).
+"""CauchyNES: a heavy-tailed relative of xNES, with the exact natural gradient of the multivariate Cauchy; docs/math.md (30).
 
 With z = m + A e and p(e) proportional to (1 + |e|^2)^(-(d+1)/2), a step to the mean m + A b and the scale A exp(S), S
 symmetric, changes the log-density at a fixed z, to first order, by
