@@ -294,11 +294,9 @@ def pycma_table(study: Study) -> str:
     for d in dims:
         fixed = [study.at(LATENT, PYCMA, d, target)[ALL] for target in (1e-3, 1e-7)]
         own = study.hardest(LATENT, PYCMA, d)
-        ratios = [own[f].ratio for f in FUNCTIONS]
-        far = [
-            f"{sum(r > 1.15 for r in ratios)}: to {max(ratios):.2f}",
-            f"{sum(r < 1 / 1.15 for r in ratios)}: to {min(ratios):.2f}",
-        ]
+        order = sorted(FUNCTIONS, key=lambda f: own[f].ratio)
+        apart = [sum(own[f].ratio > 1.15 for f in order), sum(own[f].ratio < 1 / 1.15 for f in order)]
+        far = [f"{n}: to {own[f].ratio:.2f} (f{f})" for n, f in zip(apart, (order[-1], order[0]), strict=True)]
         lines.append([str(d), *(f"{full(row)} ({row.runs})" for row in fixed), full(own[ALL]), *outside(own), *far])
     lines.append(["both", "", "", study.mean(LATENT, PYCMA, dims, FUNCTIONS), "", "", "", ""])
     return markdown(lines)
@@ -348,14 +346,14 @@ def aims_table(study: Study) -> str:
         counts = [len(study.solved(who, d)) for who in (flow, latent)]
         cells = [f"f{worst} {verdict(rows[worst].ratio, straight)}", *(verdict(rows[f].ratio, curved) for f in CURVED)]
         cells.append(f"f{all_worst} {verdict(rows[all_worst].ratio, 1.15)}")
-        cells.append(f"{rows[ALL].ratio:.2f}" if large else verdict(rows[ALL].ratio, 0.95))
+        cells.append(f"{rows[ALL].ratio:.3f}" if large else verdict(rows[ALL].ratio, 0.95))
         lines.append([SIZES[size], str(d), *cells, f"{counts[0]}, {counts[1]}{' missed' * (counts[0] < counts[1])}"])
     return markdown(lines)
 
 
 def verdict(ratio: float, most: float) -> str:
-    """A ratio beside what it was to be at most; rounded as it is shown, so that readers see the same."""
-    return f"{ratio:.2f} {'of' if round(ratio, 2) <= most else 'missed'} {most}"
+    """A ratio beside what it was to be at most."""
+    return f"{ratio:.3f} {'of' if ratio <= most else 'missed'} {most}"
 
 
 TABLES: dict[str, Callable[[Study], str]] = {
