@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from thalweg.methods import with_popsize
 from thalweg.optimizer import Optimizer
 from thalweg.validation import shortened
 
@@ -117,7 +118,8 @@ def density_2d(
         if es.d != 2 or es.box is not None:
             what = f"dimension {es.d}" if es.d != 2 else "bounds"
             raise ValueError(f"searches must be without bounds and in dimension 2, but {shortened(name)} has {what}")
-    (left, right), (bottom, top) = limits or _limits(list(searches.values()), minimum)
+    draws = {name: _draws(es) for name, es in searches.items()}
+    (left, right), (bottom, top) = limits or _limits(list(searches.values()), list(draws.values()), minimum)
     x, y = np.meshgrid(np.linspace(left, right, 240), np.linspace(bottom, top, 240))
     grid, cell = np.stack([x.ravel(), y.ravel()], 1), (x[0, 1] - x[0, 0]) * (y[1, 0] - y[0, 0])
     values = np.asarray(fun(grid), float).reshape(x.shape)
@@ -128,9 +130,9 @@ def density_2d(
     panels = figure.subplots(1, len(searches), sharex=True, sharey=True, squeeze=False)[0]
     for i, (axes, (name, es)) in enumerate(zip(panels, searches.items(), strict=True)):
         colour, line = _style(i)
-        density, points = _look(es, grid)
-        density = density.reshape(x.shape)
-        levels = _levels(density, cell)
+        density = _density(es, grid).reshape(x.shape)
+        points = draws[name][: es.popsize]
+        levels = _levels(density, cell) if len(points) == 0 else np.quantile(_density(es, draws[name]), 1 - np.asarray(MASSES))
         axes.contour(x, y, height, levels=steps, colors="0.72", linewidths=0.6, linestyles="solid")
         axes.contourf(x, y, density, levels=[*levels, np.inf], colors=[colour, colour], alpha=0.16)
         axes.contour(x, y, density, levels=levels, colors=colour, linewidths=[1.4, 1.8], linestyles=line)
@@ -150,25 +152,33 @@ def density_2d(
     return figure
 
 
-def _look(es: Optimizer, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The density at the points, and the points of the next generation, if asking for them changes nothing."""
+def _draws(es: Optimizer) -> np.ndarray:
+    """Many points of the next generation, the first `popsize` of which it would ask; none if asking changes something."""
+    if not es.strategy.traceable:
+        return np.empty((0, 2))
+    own = np.asarray(es.steps.ask(es.state)[1])
     with jax.enable_x64(True):
-        log_prob = np.asarray(es.strategy.log_prob(es.state, jnp.asarray(points)))
-    asked = np.asarray(es.steps.ask(es.state)[1]) if es.strategy.traceable else np.empty((0, 2))
-    return np.exp(log_prob), asked
+        more = with_popsize(es.strategy, 4000).ask(es.state)[1]
+    return np.concatenate([own, np.asarray(more)])
+
+
+def _density(es: Optimizer, points: np.ndarray) -> np.ndarray:
+    with jax.enable_x64(True):
+        return np.exp(np.asarray(es.strategy.log_prob(es.state, jnp.asarray(points))))
 
 
 def _levels(density: np.ndarray, cell: float) -> list[float]:
-    """The values of the density whose contours enclose the parts `MASSES` of it, ascending."""
+    """The values of the density whose contours enclose the parts `MASSES` of what lies on the grid, ascending."""
     falling = np.sort(density, axis=None)[::-1]
     mass = np.cumsum(falling) * cell
     levels = [float(falling[min(np.searchsorted(mass, part), len(falling) - 1)]) for part in MASSES]
     return levels if levels[0] < levels[1] else [0.5 * levels[1], levels[1]]  # all of it in one cell of the grid
 
 
-def _limits(searches: Sequence[Optimizer], minimum: Sequence[float] | None) -> Limits:
-    """Where all distributions, and the minimum, fit in with some room around."""
+def _limits(searches: Sequence[Optimizer], draws: Sequence[np.ndarray], minimum: Sequence[float] | None) -> Limits:
+    """Where all distributions, and the minimum, fit in with some room around; a bent one is not centred on its mean."""
     spots = [es.mean + side * es.std for es in searches for side in (-3.2, 3.2)]
+    spots += [np.quantile(points, part, axis=0) for points in draws if len(points) for part in (0.002, 0.998)]
     low, high = np.min(spots, axis=0), np.max(spots, axis=0)
     if minimum is not None:
         room = 0.05 * (high - low)
