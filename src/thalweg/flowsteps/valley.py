@@ -1,7 +1,7 @@
 """The valley fit: a parabola through the best points of recent generations bends the frame; docs/math.md (27) to (29)."""
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, floor, sqrt
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -39,12 +39,14 @@ class Valley:
     """How many standard deviations above its mean the squared bow must be, were it all error."""
     reach: float = 3.0
     """Points farther than this from the mean, in units of a draw's own length, count for little."""
+    work: float = 1e7
+    """The most multiplications for all points of a fit: d^2 for each. Large dimensions and populations look back less far."""
     longest: float = 10.0
     """The most that the frame may bend, as a root mean square in standard coordinates."""
 
     def __post_init__(self) -> None:
         as_count(self.generations, "generations", least=2)
-        for name in ("window", "reach", "longest"):
+        for name in ("window", "reach", "work", "longest"):
             value = getattr(self, name)  # JAX may trace it, and then it has no value yet
             if isinstance(value, int | float) and not value > 0:
                 raise ValueError(f"{name} must be above 0, got {value!r}; a flow without a shear does not bend the frame")
@@ -52,10 +54,11 @@ class Valley:
     def look_back(self, n: int, d: int) -> int:
         """How many generations of n points are kept.
 
-        >>> Valley().look_back(10, 10), Valley().look_back(100, 10)
-        (50, 10)
+        >>> [Valley().look_back(n, d) for n, d in ((10, 10), (100, 10), (1000, 100))]
+        [50, 10, 2]
         """
-        return max(min(self.generations, 2 + d), ceil(self.window * d / n))
+        wanted = max(min(self.generations, 2 + d), ceil(self.window * d / n))
+        return min(wanted, max(2, floor(self.work / (len(elite_weights(n)) * d**2))))
 
     def init(self, n: int, d: int, dtype: Any) -> Elites:
         """No elites yet."""
