@@ -266,8 +266,10 @@ def test_a_far_injected_point_moves_the_mean_a_bounded_way():
     assert es.best.x.tolist() == far.tolist()
 
 
-def test_through_a_flow_draws_and_points_of_injected_points_still_belong_together():
-    es = run(make(method="gnn-cma", x0=(0.0, 0.0)), 12, lambda X: 100 * (X[:, 1] - X[:, 0] ** 2) ** 2 + (1 - X[:, 0]) ** 2)
+@pytest.mark.parametrize(("flow", "generations", "narrow"), [("nice", 12, 1e2), ("shear-affine", 40, 1e4)])
+def test_through_a_flow_draws_and_points_of_injected_points_still_belong_together(flow, generations, narrow):
+    es = make(method="gnn-cma", x0=(0.0, 0.0), options={"flow": flow})
+    run(es, generations, lambda X: narrow * (X[:, 1] - X[:, 0] ** 2) ** 2 + (1 - X[:, 0]) ** 2)
     assert es.info["nonlinearity"] > 1e-4  # there is something to invert
     es.inject([[0.5, 0.2], [300.0, -800.0]])
     X = es.ask()

@@ -57,17 +57,25 @@ def place_given(
     """Put given points into the first places of a generation (e, y), pulled towards the mean where they are too far out.
 
     As in pycma a standard draw may be sqrt(d) + 2 d / (d + 2) long, so that one far point cannot break the search. Through a
-    flow the length is not proportional to the distance from the mean, hence the repetition; without one the first is exact.
+    flow the length is not proportional to the distance from the mean, hence the bisection; without one the first is exact.
     """
     n, d = given.shape
     longest = sqrt(d) + 2 * d / (d + 2)
-    e, y, shrink = e.copy(), y.copy(), np.ones((n, 1))
-    for _ in range(20):
-        y[:n] = mean + shrink * (given - mean)
+    e, y = e.copy(), y.copy()
+
+    def place(share: np.ndarray) -> np.ndarray:
+        y[:n] = mean + share * (given - mean)
         e[:n] = invert(y)[:n]
-        excess = np.linalg.norm(e[:n], axis=1, keepdims=True) / longest
-        if np.all(excess <= 1 + 1e-9):
-            break
-        shrink = shrink / np.maximum(excess, 1.0)
-    e[:n] /= np.maximum(np.linalg.norm(e[:n], axis=1, keepdims=True) / longest, 1.0)
+        return np.linalg.norm(e[:n], axis=1, keepdims=True) / longest
+
+    excess = place(np.ones((n, 1)))
+    if np.any(excess > 1):
+        first = 1 / np.maximum(excess, 1.0)
+        near = np.abs(place(first) - 1) < 1e-9
+        low, high = np.where(near | (excess <= 1), first, 0.0), np.where(near | (excess <= 1), first, 1.0)
+        for _ in range(50 if np.any(low < high) else 0):
+            middle = (low + high) / 2
+            inside = place(middle) <= 1
+            low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+        place(low)
     return e, y
