@@ -3,7 +3,11 @@
 Doctests of the package and the docs lie outside this folder and so run as a user's process does, with JAX's own defaults.
 """
 
-from collections.abc import Iterator
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
 
 import hypothesis
 import jax
@@ -21,3 +25,13 @@ def x64() -> Iterator[None]:
     """
     with jax.enable_x64(True):
         yield
+
+
+@pytest.fixture
+def benchmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
+    """Import a module of the folder benchmarks/, which is no package; none of them stays imported."""
+    folder = Path(__file__).parents[1] / "benchmarks"
+    monkeypatch.syspath_prepend(str(folder))
+    yield importlib.import_module
+    for script in folder.glob("*.py"):
+        sys.modules.pop(script.stem, None)

@@ -1,6 +1,5 @@
 """The tables in README and docs are those that the benchmarks print from their committed results, and the benchmarks run."""
 
-import importlib
 import json
 import subprocess
 import sys
@@ -10,15 +9,6 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
-
-
-@pytest.fixture
-def benchmark(monkeypatch):
-    """Import a module of the folder benchmarks/, which is no package."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    yield importlib.import_module
-    for name in ("battery", "many_runs", "peers", "sample_efficiency", "tune_trust_region"):
-        sys.modules.pop(name, None)
 
 
 def result(name):

@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-import sys
 from math import inf
 from pathlib import Path
 
@@ -18,11 +17,8 @@ PAGE = ROOT / "docs" / "bbob.md"
 
 
 @pytest.fixture
-def module(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    yield importlib.import_module("bbob_tables")
-    for name in ("bbob_tables", "valley_study", "sample_efficiency", "battery"):
-        sys.modules.pop(name, None)
+def module(benchmark):
+    return benchmark("bbob_tables")
 
 
 def test_the_tables_on_the_page_are_those_of_the_runs(module):

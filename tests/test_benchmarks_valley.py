@@ -1,8 +1,6 @@
 """The benchmarks of curved valleys measure what they say, and their page shows what they measured."""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import jax
@@ -13,15 +11,6 @@ from thalweg.objectives import banana as objective
 from thalweg.objectives import translated
 
 ROOT = Path(__file__).parents[1]
-
-
-@pytest.fixture
-def benchmark(monkeypatch):
-    """Import a module of the folder benchmarks/, which is no package."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    yield importlib.import_module
-    for name in ("banana", "battery", "sample_efficiency", "tune_valley", "valley_study"):
-        sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize("name", ["banana", "tune_valley"])
