@@ -26,7 +26,7 @@ from thalweg.flows import Affine, Flow, Identity, Shear
 from thalweg.flowsteps.valley import Valley
 
 NUMBERS = {"strict": (1.0, 3.0), "reach": (1.5, 6.0), "longest": (3.0, 30.0)}
-WHOLE = {"window": (25.0, 100.0), "generations": (5, 20)}
+WHOLE = {"window": (25.0, 100.0), "generations": (5, 10)}
 INNER: dict[str, Callable[[], Flow]] = {"affine": Affine, "none": Identity, "nice": NICE}
 DEFAULT = "affine"
 

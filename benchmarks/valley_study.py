@@ -14,7 +14,15 @@ from battery import TARGET
 
 import thalweg
 
-SETTINGS = {(2, 6): 40_000, (2, 20): 40_000, (5, 8): 40_000, (10, 10): 80_000, (10, 100): 300_000, (20, 12): 150_000}
+SETTINGS = {
+    (2, 6): 40_000,
+    (2, 20): 40_000,
+    (5, 8): 40_000,
+    (10, 10): 80_000,
+    (10, 100): 300_000,
+    (20, 12): 150_000,
+    (20, 200): 600_000,
+}
 """Dimension and population: the most evaluations of a run."""
 FACTORS = (1e2, 1e3, 1e4, 1e5)
 """a: how narrow the valleys are."""

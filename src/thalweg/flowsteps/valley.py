@@ -33,7 +33,7 @@ class Valley:
 
     window: float = 50.0
     """How many points the fit looks back on, in units of the dimension,"""
-    generations: int = 10
+    generations: int = 7
     """and how many generations at least; in fewer dimensions, d + 2."""
     strict: float = 2.0
     """How many standard deviations above its mean the squared bow must be, were it all error."""
@@ -55,7 +55,7 @@ class Valley:
         """How many generations of n points are kept.
 
         >>> [Valley().look_back(n, d) for n, d in ((10, 10), (100, 10), (1000, 100))]
-        [50, 10, 2]
+        [50, 7, 2]
         """
         wanted = max(min(self.generations, 2 + d), ceil(self.window * d / n))
         return min(wanted, max(2, floor(self.work / (len(elite_weights(n)) * d**2))))
