@@ -1,0 +1,186 @@
+"""Programs as objectives: how a point goes in, how a value comes out, and how each way to fail is told."""
+
+import json
+import os
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from thalweg.minimize import minimize
+from thalweg.objectives.command import Command, ProgramError, end_programs, parse_value
+
+ROOT = Path(__file__).parents[2]
+POINT = [0.1, -2.0, 1e-300]
+
+
+def sh(script: str, **options) -> Command:
+    return Command(["sh", "-c", script], **options)
+
+
+def running(pid: int) -> bool:
+    """Whether a process does anything yet; a zombie, which nobody has waited for, does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_for(happens, seconds: float = 10.0) -> bool:
+    end = time.monotonic() + seconds
+    while not happens() and time.monotonic() < end:
+        time.sleep(0.01)
+    return happens()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("run {x}", ["run", "0.1", "-2.0", "1e-300"]),
+        ("run --at={x} '{x1} and {0}'", ["run", "--at=0.1,-2.0,1e-300", "-2.0 and 0.1"]),
+        (["run", "{x2}", "{print $1}", "{}"], ["run", "1e-300", "{print $1}", "{}"]),
+        ("run {here}/data", ["run", f"{os.getcwd()}/data"]),
+    ],
+)
+def test_a_point_as_arguments(command, words):
+    assert Command(command).words(POINT) == words
+
+
+def test_a_shell_reads_one_text():
+    assert Command("a {x} | b --y={x} > '{x0}'", shell=True).words([1.0, 2.0]) == ["a 1.0 2.0 | b --y=1.0,2.0 > '1.0'"]
+    assert Command("echo 3 4 {x} | wc -w", shell=True)([5.0, 6.0]) == 4
+
+
+def test_a_point_on_stdin_and_in_a_file_to_the_last_bit(tmp_path):
+    copy = tmp_path / "copy"
+    assert sh(f"cat > {copy}; echo 1")(POINT) == 1
+    assert json.loads(copy.read_text()) == POINT
+    assert Command(["sh", "-c", f"cp $0 {copy}; echo $0 > {copy}.name; echo 2", "{file}"])(POINT) == 2
+    assert json.loads(copy.read_text()) == POINT
+    assert not Path(Path(f"{copy}.name").read_text().strip()).exists()
+
+
+@pytest.mark.parametrize(
+    ("stdout", "value"),
+    [
+        ("3", 3.0),
+        ("1.5\n2.5e-3 \n\n", 2.5e-3),
+        ("iteration 7\n-4\nall done\n", -4.0),
+        ('{"f": 12, "g": 1}', 12.0),
+        ('{\n  "f": -0.5\n}\n', -0.5),
+        ('1\n{"f": 0.25}\n', 0.25),
+        ("inf", float("inf")),
+        ("", None),
+        ("f is 3", None),
+        ('{"f": null}', None),
+        ('{"f": true}', None),
+        ("[1]", None),
+    ],
+)
+def test_the_last_number_on_stdout(stdout, value):
+    assert parse_value(stdout) == value
+
+
+def test_nan_is_a_value():
+    assert parse_value("nan") != parse_value("nan")
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo 1; echo out of memory >&2; exit 3", "exited with status 3; stderr: out of memory"),
+        ("kill -9 $$", "was killed by signal 9"),
+        ("echo nothing here; echo hm >&2", "wrote no number to stdout, but 'nothing here'; stderr: hm"),
+        ("true", "wrote no number to stdout, but nothing"),
+    ],
+)
+def test_failures_say_why(script, reason):
+    with pytest.raises(ProgramError) as failure:
+        sh(script)([1.0])
+    assert str(failure.value).endswith(reason)
+    assert str(pickle.loads(pickle.dumps(failure.value))) == str(failure.value)
+
+
+def test_only_the_end_of_stderr_is_quoted():
+    with pytest.raises(ProgramError) as failure:
+        sh("seq 10000 >&2; exit 1")([1.0])
+    assert str(failure.value).endswith("9999\n10000")
+    assert len(str(failure.value)) < 600
+
+
+def test_a_missing_program():
+    with pytest.raises(ProgramError, match=r"cannot be started: .*No such file"):
+        Command("no-such-program {x}")([1.0])
+
+
+def test_out_of_time_the_whole_process_group_is_killed(tmp_path):
+    child = tmp_path / "child"
+    start = time.monotonic()
+    with pytest.raises(ProgramError, match=r"was killed after 0\.2 s; stderr: begun"):
+        sh(f"sleep 60 & echo $! > {child}; echo begun >&2; wait; echo 1", timeout=0.2)([1.0])
+    assert time.monotonic() - start < 10
+    assert wait_for(lambda: not running(int(child.read_text())))
+
+
+def test_a_child_that_outlives_the_program_keeps_nobody_waiting():
+    start = time.monotonic()
+    assert sh("sleep 5 & echo 1")([1.0]) == 1
+    assert time.monotonic() - start < 4
+
+
+def test_programs_of_other_threads_can_be_ended(tmp_path):
+    ready = tmp_path / "ready"
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(sh(f"echo > {ready}; exec sleep 60"), [1.0])
+        assert wait_for(ready.exists)
+        end_programs()
+        with pytest.raises(ProgramError, match="was killed by signal 9"):
+            job.result(timeout=20)
+
+
+def test_a_folder_for_each_evaluation(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = tmp_path / "simulate"
+    program.write_text("#!/bin/sh\npwd >&2\nls -A | wc -l\necho > output\n")
+    program.chmod(0o755)
+    assert [Command("./simulate", scratch=True)([1.0]) for _ in range(2)] == [0, 0]
+    program.write_text("#!/bin/sh\npwd >&2\nexit 1\n")
+    with pytest.raises(ProgramError) as failure:
+        Command("./simulate", scratch=True)([1.0])
+    folder = Path(str(failure.value).rpartition("stderr: ")[2])
+    assert folder.name.startswith("thalweg-")
+    assert not folder.exists()
+    assert os.listdir(tmp_path) == ["simulate"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"command": " "}, "command must name a program"),
+        ({"command": []}, "command must name a program"),
+        ({"command": "run 'x"}, "cannot be split into words"),
+        ({"command": "run", "timeout": 0}, "timeout must be finite and above 0"),
+        ({"command": ["run"], "shell": True}, "one text for shell=True"),
+    ],
+)
+def test_wrong_commands_are_refused(arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        Command(**arguments)
+
+
+def test_a_coordinate_that_is_not_there():
+    with pytest.raises(ValueError, match=r"names \{x3\}, but a point has 3 coordinates"):
+        Command("echo {x3}")(POINT)
+
+
+def test_minimize_takes_one_and_so_do_threads():
+    """The program under examples/. The gentlest throw that hits has the angle 45 degrees + slope / 2: 49.3, effort aside."""
+    throw = pickle.loads(pickle.dumps(Command(["sh", str(ROOT / "examples" / "external_program.sh"), "{x}"])))
+    bounds = [(5, 85), (5, 30)]
+    with ThreadPoolExecutor(2) as pool:
+        result = minimize(throw, [40.0, 12.0], 3.0, method="cma", bounds=bounds, workers=pool, seed=1, max_evals=400)
+    assert result.failures == 0
+    assert abs(result.x[0] - 49.2) < 0.5
+    assert abs(result.x[1] - 15.07) < 0.05
