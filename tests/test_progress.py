@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from thalweg.minimize import minimize
-from thalweg.progress import Progress
+from thalweg.progress import Progress, clock, describe, time_left
 from thalweg.stopping import Budget
 
 
@@ -45,6 +45,31 @@ def test_elsewhere_plain_lines():
     assert len(lines) == 2
     assert "\r" not in stream.getvalue()
     assert lines[1] == "f 2.000000e-03 | 500 evaluations | 41.7/s | sigma 5.0e-01 | 0:12 left"
+
+
+def test_failures_are_told_where_there_are_any():
+    seen = result(100)
+    seen.failures = 0
+    assert "failed" not in describe(seen, 1.0, Budget())
+    seen.failures = 3
+    assert describe(seen, 1.0, Budget()).endswith("sigma 5.0e-01 | 3 failed")
+
+
+def test_the_first_limit_counts():
+    assert time_left(result(100), 10.0, Budget()) is None
+    assert time_left(result(100), 10.0, Budget(max_evals=300, max_iter=20, timeout=100.0)) == 10.0
+    assert time_left(result(100), 10.0, Budget(max_evals=50)) == 0.0
+
+
+def test_long_times_have_hours_and_days():
+    assert [clock(seconds) for seconds in (0, 59.99, 3599, 3600, 86_399, 86_400)] == [
+        "0:00",
+        "0:59",
+        "59:59",
+        "1:00:00",
+        "23:59:59",
+        "1 d 0:00:00",
+    ]
 
 
 def test_minimize_shows_progress_on_stderr(capsys):

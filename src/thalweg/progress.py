@@ -44,7 +44,7 @@ class Progress:
 
 
 def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
-    """Best value, evaluations, their rate, step-size and, where a budget is known, the time left.
+    """Best value, evaluations, their rate, step-size, failures if there are any and, where a budget is known, the time left.
 
     >>> from scipy.optimize import OptimizeResult
     >>> describe(OptimizeResult(fun=0.25, nfev=500, nit=50, sigma=0.1), 2.0, Budget(max_evals=1000))
@@ -52,6 +52,16 @@ def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
     """
     rate = result.nfev / elapsed if elapsed > 0 else 0.0
     parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluations", f"{rate:.3g}/s", f"sigma {result.sigma:.1e}"]
+    if result.get("failures"):
+        parts.append(f"{result.failures} failed")
+    left = time_left(result, elapsed, budget)
+    if left is not None:
+        parts.append(f"{clock(left)} left")
+    return " | ".join(parts)
+
+
+def time_left(result: "OptimizeResult", elapsed: float, budget: Budget) -> float | None:
+    """Seconds until the first limit of the budget is reached if things go on as so far; None where there is no limit."""
     left: list[float] = []
     if budget.max_evals is not None and result.nfev:
         left.append(elapsed * (budget.max_evals / result.nfev - 1))
@@ -59,7 +69,18 @@ def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
         left.append(elapsed * (budget.max_iter / result.nit - 1))
     if budget.timeout is not None:
         left.append(budget.timeout - elapsed)
-    if left:
-        seconds = int(max(0.0, min(left)))
-        parts.append(f"{seconds // 60}:{seconds % 60:02d} left")
-    return " | ".join(parts)
+    return max(0.0, min(left)) if left else None
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, with hours and days where there are any.
+
+    >>> clock(61.9), clock(7322), clock(200_000)
+    ('1:01', '2:02:02', '2 d 7:33:20')
+    """
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    if not hours:
+        return f"{minute}:{second:02d}"
+    return (f"{days} d " if days else "") + f"{hour}:{minute:02d}:{second:02d}"
