@@ -38,7 +38,10 @@ def open_log(path: Target, *, resume: bool, since: tuple[int, int] = (0, 0)) -> 
 
 
 def read_log(path: Target) -> list[Evaluation]:
-    """All evaluations in a log, with exact floats, in the order in which they ended; also while the run goes on.
+    """All evaluations in a log, in the order in which they ended; also while the run goes on.
+
+    `pandas.read_json(path, lines=True)` reads JSON Lines too, but rounds some floats in the last place; a DataFrame of this
+    list has them exactly.
 
     >>> import numpy as np
     >>> path = getfixture("tmp_path") / "run.jsonl"
