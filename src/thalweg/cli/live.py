@@ -1,0 +1,156 @@
+"""What a run looks like on a terminal while it goes on: a panel that ticks between generations too."""
+
+import time
+from collections.abc import Sequence
+from math import isfinite, log10
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from thalweg.progress import clock, time_left
+from thalweg.stopping import Budget
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+WIDTH = 40
+"""Characters of the line that shows the course of the best value."""
+
+
+class Display:
+    """A context manager whose `callback` is told each generation; the panel is gone at the end.
+
+    `elapsed` holds the seconds that a run which is continued here had taken before.
+    """
+
+    def __init__(
+        self, title: str, workers: str, budget: Budget, *, elapsed: float = 0.0, console: Console | None = None
+    ) -> None:
+        self.title = title
+        self.workers = workers
+        self.budget = budget
+        self.elapsed = elapsed
+        self.seen: OptimizeResult | None = None
+        self.course = Course()
+        self._console = Console(stderr=True) if console is None else console
+        self._began = time.monotonic()
+        self._before = 0
+        """Evaluations that were there when we began."""
+        self._rate = 0.0
+        self._end: float | None = None
+        """When the budget will be used up, by the clock that counts `_began`."""
+        self._live = Live(console=self._console, get_renderable=self.panel, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> "Display":
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def callback(self, result: "OptimizeResult") -> None:
+        """Take notice of a generation."""
+        if self.seen is None:
+            self._before = result.nfev - result.popsize
+        now = time.monotonic()
+        here = now - self._began
+        left = time_left(result, self.elapsed + here, self.budget)
+        self._rate = (result.nfev - self._before) / here if here > 0 else 0.0
+        self._end = None if left is None else now + left
+        self.seen = result
+        self.course.add(result.fun)
+
+    def panel(self) -> Panel:
+        """What there is to see now."""
+        now = time.monotonic()
+        times = f"{clock(self.elapsed + now - self._began)} elapsed"
+        rows = Table.grid(padding=(0, 2))
+        rows.add_column(style="dim", min_width=len("evaluations"))
+        rows.add_column()
+        seen = self.seen
+        if seen is None:
+            rows.add_row("best f", "waiting for the first generation")
+        else:
+            rows.add_row("best f", Text(f"{seen.fun:.6e}", style="bold"))
+            if len(self.course.values) > 1 and self._console.encoding.startswith("utf"):
+                rows.add_row("", Text(sparkline(self.course.values, min(WIDTH, self._width - 20)), style="cyan"))
+            limit = "" if self.budget.max_evals is None else f" of {self.budget.max_evals:,}"
+            rows.add_row("evaluations", f"{seen.nfev:,}{limit}, {self._rate:.3g}/s")
+            limit = "" if self.budget.max_iter is None else f" of {self.budget.max_iter:,}"
+            again = f", restart {seen.restarts}" if seen.restarts else ""
+            rows.add_row("generation", f"{seen.nit:,}{limit}, {seen.popsize} points{again}")
+            rows.add_row("sigma", f"{seen.sigma:.2e}")
+            if seen.failures:
+                first = " ".join((seen.first_failure or "").split())
+                failures = Text(f"{seen.failures:,}" + (f", the first: {first}" if first else ""), style="yellow")
+                failures.no_wrap, failures.overflow = True, "ellipsis"
+                rows.add_row("failures", failures)
+            times += "" if self._end is None else f", {clock(max(0.0, self._end - now))} left"
+        rows.add_row("workers", self.workers)
+        rows.add_row("time", times)
+        hint = None if self.budget.ftarget is None else f"until f is at most {self.budget.ftarget:g}"
+        return Panel(
+            rows, title=escape(self.title), title_align="left", subtitle=hint, subtitle_align="left", width=self._width
+        )
+
+    @property
+    def _width(self) -> int:
+        return min(self._console.width, 80)
+
+
+class Course:
+    """The best values so far; of a long run every second one, then every fourth, so that it takes no room.
+
+    >>> course = Course(room=4)
+    >>> for value in range(10, 0, -1):
+    ...     course.add(value)
+    >>> course.values
+    [10, 6, 2, 1]
+    """
+
+    def __init__(self, room: int = 16 * WIDTH) -> None:
+        self.room = room
+        self.kept: list[float] = []
+        self.every = 1
+        self.count = 0
+        self.last: float | None = None
+
+    def add(self, value: float) -> None:
+        """The best value after one more generation."""
+        if self.count % self.every == 0:
+            self.kept.append(value)
+            if len(self.kept) > self.room:
+                self.kept, self.every = self.kept[::2], 2 * self.every
+        self.last = value
+        self.count += 1
+
+    @property
+    def values(self) -> list[float]:
+        """In their order, the newest last."""
+        newest = (self.count - 1) % self.every == 0
+        return self.kept if newest or self.last is None else [*self.kept, self.last]
+
+
+def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
+    """A line of blocks, high for high values: logarithms where all are above 0.
+
+    >>> sparkline([1e4, 1e3, 1e2, 1e1, 1e0])
+    '█▆▅▃▁'
+    >>> sparkline([3.0, 3.0])
+    '▁▁'
+    """
+    finite = [float(value) for value in values if isfinite(value)]
+    if not finite:
+        return ""
+    columns = min(width, len(finite))
+    shown = [finite[(i + 1) * len(finite) // columns - 1] for i in range(columns)]
+    heights = [log10(value) for value in shown] if min(shown) > 0 else shown
+    low, high = min(heights), max(heights)
+    scale = (len(BLOCKS) - 1) / (high - low) if high > low else 0.0
+    return "".join(BLOCKS[round((height - low) * scale)] for height in heights)
