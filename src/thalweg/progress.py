@@ -50,8 +50,8 @@ def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
     >>> describe(OptimizeResult(fun=0.25, nfev=500, nit=50, sigma=0.1), 2.0, Budget(max_evals=1000))
     'f 2.500000e-01 | 500 evaluations | 250/s | sigma 1.0e-01 | 0:02 left'
     """
-    rate = result.nfev / elapsed if elapsed > 0 else 0.0
-    parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluations", f"{rate:.3g}/s", f"sigma {result.sigma:.1e}"]
+    rate = pace(result.nfev, elapsed)
+    parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluations", rate, f"sigma {result.sigma:.1e}"]
     if result.get("failures"):
         parts.append(f"{result.failures} failed")
     left = time_left(result, elapsed, budget)
@@ -70,6 +70,16 @@ def time_left(result: "OptimizeResult", elapsed: float, budget: Budget) -> float
     if budget.timeout is not None:
         left.append(budget.timeout - elapsed)
     return max(0.0, min(left)) if left else None
+
+
+def pace(count: int, seconds: float) -> str:
+    """How many a second.
+
+    >>> pace(12_345, 4.0), pace(7, 60.0)
+    ('3,086/s', '0.117/s')
+    """
+    rate = count / seconds if seconds > 0 else 0.0
+    return f"{rate:,.0f}/s" if rate >= 100 else f"{rate:.3g}/s"
 
 
 def clock(seconds: float) -> str:

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from thalweg.progress import clock, time_left
+from thalweg.progress import clock, pace, time_left
 from thalweg.stopping import Budget
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Display:
         self._began = time.monotonic()
         self._before = 0
         """Evaluations that were there when we began."""
-        self._rate = 0.0
+        self._rate = ""
         self._end: float | None = None
         """When the budget will be used up, by the clock that counts `_began`."""
         self._live = Live(console=self._console, get_renderable=self.panel, refresh_per_second=4, transient=True)
@@ -61,7 +61,7 @@ class Display:
         now = time.monotonic()
         here = now - self._began
         left = time_left(result, self.elapsed + here, self.budget)
-        self._rate = (result.nfev - self._before) / here if here > 0 else 0.0
+        self._rate = pace(result.nfev - self._before, here)
         self._end = None if left is None else now + left
         self.seen = result
         self.course.add(result.fun)
@@ -81,7 +81,7 @@ class Display:
             if len(self.course.values) > 1 and self._console.encoding.startswith("utf"):
                 rows.add_row("", Text(sparkline(self.course.values, min(WIDTH, self._width - 20)), style="cyan"))
             limit = "" if self.budget.max_evals is None else f" of {self.budget.max_evals:,}"
-            rows.add_row("evaluations", f"{seen.nfev:,}{limit}, {self._rate:.3g}/s")
+            rows.add_row("evaluations", f"{seen.nfev:,}{limit}, {self._rate}")
             limit = "" if self.budget.max_iter is None else f" of {self.budget.max_iter:,}"
             again = f", restart {seen.restarts}" if seen.restarts else ""
             rows.add_row("generation", f"{seen.nit:,}{limit}, {seen.popsize} points{again}")

@@ -84,7 +84,7 @@ class Command:
             # files, not pipes: a child that outlives the program would keep a pipe open, and us waiting
             given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
             if not self._named - {"here"}:
-                given.write(json.dumps(point).encode())
+                given.write(f"{json.dumps(point)}\n".encode())
                 given.seek(0)
             status, expired = self._run(self.words(point, path), folder, given, out, err)
             stdout, stderr = _text(out), _text(err)
@@ -155,7 +155,7 @@ class Command:
                 start_new_session=True,  # a process group to kill; and Ctrl-C is for the process that waits
             )
         except OSError as error:
-            raise ProgramError(f"{self._name} cannot be started: {error}") from error
+            raise ProgramError(f"{self._name} cannot be started: {error}") from None
 
         def expire() -> None:
             expired.set()
