@@ -1,13 +1,11 @@
 """Checkpoints: one file of plain arrays and JSON, never a pickle, replaced atomically.
 
-The state's leaves are stored in order; their tree comes from the strategy, so that a file written under one version of JAX can
-be read under another.
+The state's leaves are stored by their names in the strategy's tree, random keys as the numbers they are made of, so that a file
+written under one version of JAX can be read under another.
 """
 
 import json
 import os
-import tempfile
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,50 +14,55 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from thalweg.checkpoint import archive
+from thalweg.checkpoint.archive import Target
+from thalweg.checkpoint.contents import check as find_wrong
 from thalweg.types import State, Strategy
 from thalweg.validation import shortened
 
 if TYPE_CHECKING:
     from thalweg.optimizer import Optimizer
 
-FORMAT = 1
-Target = str | os.PathLike[str]
 HISTORY = ("recent", "bests", "medians")
 COUNTERS = ("nit", "flat", "failed", "first", "reasons")
+STATE = "state."
+"""What the names of the state's leaves begin with."""
 
 
 def save(es: "Optimizer", path: Target, extra: Mapping[str, Any] | None = None) -> None:
     """Write an optimiser to a file, and with it whatever else is of JSON's types."""
     check(es, path)
-    leaves = {f"state{i}": _plain(leaf) for i, leaf in enumerate(jax.tree.leaves(es.state))}
+    leaves = _named(es.state)
     history = {name: np.asarray(getattr(es.tests, name), float) for name in HISTORY}
     arrays = {"best_x": es.best.x, "mean": es.mean, "std": es.std, "injected": es.injected}
     meta = {
-        "format": FORMAT,
         "identity": identity(es),
         "config": _config(es),
         "tests": {name: getattr(es.tests, name) for name in COUNTERS},
-        "best": [es.best.f, es.best.nfev],
+        "best": {"f": es.best.f, "nfev": es.best.nfev},
         "nfev": es.nfev,
         "failures": es.failures,
         "elapsed": es.elapsed,
         "info": es.info,
         "extra": dict(extra or {}),
     }
-    _write(Path(path), {**leaves, **history, **arrays}, meta)
+    archive.write(Path(path), {**leaves, **history, **arrays}, meta)
 
 
 def restore(es: "Optimizer", path: Target) -> dict[str, Any]:
     """Bring an optimiser of the same make to where the file was written; returns what else the file holds."""
     meta, arrays = read(path)
     compare(identity(es), meta["identity"], path)
+    _check_arrays(es, arrays, path)
     leaves, tree = jax.tree.flatten(es.state)
-    es.state = jax.tree.unflatten(tree, [_like(leaf, arrays.get(f"state{i}"), path) for i, leaf in enumerate(leaves)])
+    es.state = jax.tree.unflatten(
+        tree, [_like(leaf, arrays[name]) for leaf, name in zip(leaves, _named(es.state), strict=True)]
+    )
     for name in HISTORY:
         setattr(es.tests, name, arrays[name].tolist())
     for name in COUNTERS:
         setattr(es.tests, name, meta["tests"][name])
-    es.best = es.best._replace(x=arrays["best_x"], f=meta["best"][0], nfev=meta["best"][1])
+    es.best = es.best._replace(x=arrays["best_x"], **meta["best"])
     es.mean, es.std, es.injected = arrays["mean"], arrays["std"], arrays["injected"]
     es.nfev, es.failures, es.info = meta["nfev"], meta["failures"], meta["info"]
     es.started -= meta["elapsed"]
@@ -72,6 +75,7 @@ def check(es: "Optimizer", path: Target) -> None:
         raise ValueError(f"{shortened(es.strategy)} holds a third-party object that a checkpoint cannot store; leave it out")
     if not Path(path).parent.is_dir():
         raise ValueError(f"checkpoint {os.fspath(path)!r} lies in a directory that does not exist; make it first")
+    archive.check_file(Path(path))
 
 
 def identity(es: "Optimizer") -> dict[str, Any]:
@@ -112,21 +116,17 @@ def configuration(path: Target, method: str | Strategy | None) -> dict[str, Any]
 
 def read(path: Target) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The JSON part and the arrays of a checkpoint."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        meta = json.loads(arrays.pop("meta").tobytes())
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"checkpoint {os.fspath(path)!r} cannot be read ({error}); remove it to begin anew") from error
-    if meta["format"] != FORMAT:
-        raise ValueError(f"checkpoint {os.fspath(path)!r} has format {meta['format']}, this version reads {FORMAT}")
+    meta, arrays = archive.read(path)
+    wrong = find_wrong(meta)
+    if wrong is not None:
+        raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {wrong}; take a copy of it, or remove it to begin anew")
     return meta, arrays
 
 
 def _config(es: "Optimizer") -> dict[str, Any]:
     options, method = es.options, es.method if isinstance(es.method, str) else None
     try:
-        json.dumps(options)
+        json.dumps(options, default=archive.plain)
     except TypeError:  # a flow or a step is among them
         options, method = {name: value for name, value in options.items() if name.startswith("tol")}, None
     common = {"x0": es.x0.tolist(), "sigma0": es.sigma0, "bounds": _pairs(es), "seed": es.seed}
@@ -144,34 +144,38 @@ def _plain(leaf: Any) -> np.ndarray:
     return np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
 
 
-def _like(leaf: Any, array: np.ndarray | None, path: Target) -> State:
-    wanted = _plain(leaf)
-    if array is None or array.shape != wanted.shape or array.dtype != wanted.dtype:
-        raise ValueError(
-            f"checkpoint {os.fspath(path)!r} does not fit the strategy's state; was it written by another version?"
+def _named(state: State) -> dict[str, np.ndarray]:
+    """The leaves by names such as "state.latent.mean": put together here, as JAX's own way to write them may change."""
+    parts = ("name", "key", "idx")  # of a field, a dictionary's value, a sequence's item
+    return {
+        STATE + ".".join(str(next(getattr(step, part) for part in parts if hasattr(step, part))) for step in steps): _plain(
+            leaf
         )
+        for steps, leaf in jax.tree.leaves_with_path(state)
+    }
+
+
+def _check_arrays(es: "Optimizer", arrays: Mapping[str, np.ndarray], path: Target) -> None:
+    """Complain about arrays that are not those of such an optimiser."""
+    ours = {**_named(es.state), "best_x": es.best.x, "mean": es.mean, "std": es.std, "injected": es.injected}
+    ours |= {name: np.empty(0) for name in HISTORY}
+    strange = f"checkpoint {os.fspath(path)!r} does not fit the strategy's state, was it written by another version?"
+    for name in sorted(ours.keys() ^ arrays.keys()):
+        raise ValueError(f"{strange} {shortened(name)} is only {'here' if name in ours else 'in the file'}")
+    for name, array in arrays.items():
+        grows = name in HISTORY or name == "injected"
+        dtype, shape = ours[name].dtype, ours[name].shape
+        if grows and array.ndim:
+            shape = array.shape[:1] + shape[1:]
+        if array.dtype != dtype or array.shape != shape:
+            raise ValueError(f"{strange} {name} is {array.dtype} of shape {array.shape}, here {dtype} of shape {shape}")
+
+
+def _like(leaf: Any, array: np.ndarray) -> State:
     with jax.enable_x64(True):
-        return (
-            jax.random.wrap_key_data(jnp.asarray(array), impl=jax.random.key_impl(leaf))
-            if _is_key(leaf)
-            else jnp.asarray(array)
-        )
+        plain = jnp.asarray(array)
+        return jax.random.wrap_key_data(plain, impl=jax.random.key_impl(leaf)) if _is_key(leaf) else plain
 
 
 def _is_key(leaf: Any) -> bool:
     return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _write(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
-    """Replace the file in one step: whenever the power fails, there is a whole old or a whole new one."""
-    text = np.frombuffer(json.dumps(meta).encode(), np.uint8)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, meta=text, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
