@@ -169,10 +169,20 @@ def test_popsize_of_a_strategy_object():
         ({"callback": 3}, TypeError, "callback must be callable, got 3"),
         ({"restarts": -1}, ValueError, "restarts must be at least 0, got -1"),
         ({"workers": 0}, ValueError, "workers must be at least 1, got 0"),
-        ({"workers": "2"}, TypeError, "workers must be a whole number, a map-like callable or a .*Executor, got '2'"),
+        ({"workers": "2"}, TypeError, r"workers must be a whole number, .*Executor, .*Dask\(...\), got '2'"),
         ({"workers": 2, "vectorized": True}, ValueError, "leave workers=2 out"),
         ({"workers": map, "vectorized": True}, ValueError, "leave workers out"),
-        ({"workers": 2}, ValueError, "cannot be pickled .* top level of a module, or pass workers=ThreadPoolExecutor"),
+        (
+            {"workers": 2, "args": (iter(()), (i for i in ()))},
+            ValueError,
+            "cannot be pickled .* pass workers=ThreadPoolExecutor",
+        ),
+        ({"workers": map, "eval_timeout": 1}, ValueError, "a map cannot keep to eval_timeout"),
+        ({"vectorized": True, "eval_timeout": 1}, ValueError, "cannot keep to eval_timeout"),
+        ({"eval_timeout": 0}, ValueError, "eval_timeout must be finite and above 0, got 0"),
+        ({"retries": -1}, ValueError, "retries must be at least 0, got -1"),
+        ({"log": 3}, TypeError, "log must be the name of a file, True, False or None, got 3"),
+        ({"log": True}, ValueError, "log=True puts the log beside the checkpoint"),
     ],
 )
 def test_bad_arguments_of_minimize(arguments, error, words):

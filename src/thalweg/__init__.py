@@ -12,12 +12,13 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from thalweg.evaluate import Dask, Ray
 from thalweg.flows import NICE, Affine, Identity, RealNVP
 from thalweg.flowsteps import Penalised, TrustRegion
 from thalweg.gnnes import GNNES
 from thalweg.latents import CMAES, PGES, SNES, XNES, CauchyNES, SepCMAES
 from thalweg.methods import METHODS, make_strategy, method_names
-from thalweg.minimize import minimize
+from thalweg.minimize import minimize, resume
 from thalweg.optimizer import Optimizer
 from thalweg.restart_runner import Restarted, run_restarts
 from thalweg.restarting import RestartingOptimizer
@@ -41,9 +42,11 @@ __all__ = [
     "XNES",
     "Affine",
     "CauchyNES",
+    "Dask",
     "Identity",
     "Optimizer",
     "Penalised",
+    "Ray",
     "RealNVP",
     "Restarted",
     "RestartingOptimizer",
@@ -56,6 +59,7 @@ __all__ = [
     "make_strategy",
     "method_names",
     "minimize",
+    "resume",
     "run_many",
     "run_restarts",
 ]

@@ -1,22 +1,27 @@
 """`minimize`: the one loop, in one call."""
 
+import contextlib
 import logging
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from thalweg import checkpoint as checkpoints
-from thalweg.evaluate import Evaluator, Interrupted, Workers
+from thalweg.evaluate import Evaluator, Workers
+from thalweg.evaluation_log import open_log
+from thalweg.job import Generations
 from thalweg.progress import Progress
 from thalweg.restarting import RestartingOptimizer, read_account
 from thalweg.types import Strategy
-from thalweg.validation import Seed, shortened
+from thalweg.validation import Seed, listed, shortened
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 logger = logging.getLogger("thalweg")
+
+CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callback", "progress", "log")
+"""Arguments of `minimize` that a checkpoint does not hold, and that `resume` takes."""
 
 
 def minimize(
@@ -40,6 +45,9 @@ def minimize(
     callback: "Callable[[OptimizeResult], Any] | None" = None,
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    log: str | os.PathLike[str] | bool | None = None,
+    retries: int = 0,
+    eval_timeout: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> "OptimizeResult":
     """Minimise a black-box function with an evolution strategy; by default GNN-CMA-ES.
@@ -59,16 +67,24 @@ def minimize(
         max_evals: Stop after the generation that reaches this number of evaluations.
         max_iter: Stop after this number of generations. Without any budget: pycma's limit.
         ftarget: Stop when a value is at or below it.
-        timeout: Stop after this number of seconds; evaluations in executors that are still running then are given up.
+        timeout: Stop after this number of seconds; evaluations by workers that are still running then are given up.
         restarts: How often to begin again, with twice the population, while there is budget; fresh points in closed bounds.
         bipop: Whether to spend half of the evaluations on runs with smaller populations and steps, which are not counted in
             `restarts` (BIPOP: Hansen 2009).
         seed: A whole number, None, a numpy Generator or SeedSequence. The result says which was used.
-        workers: A number of processes (-1: one for each CPU), a map-like callable, or any `concurrent.futures.Executor`.
+        workers: A number of processes (-1: one for each CPU), a map-like callable, any `concurrent.futures.Executor`,
+            `thalweg.Ray(...)` or `thalweg.Dask(...)`.
         vectorized: Whether fun takes the whole generation, (popsize, d), and returns as many values.
         callback: Called as callback(intermediate_result) after each generation; StopIteration ends the run.
         progress: Whether to show a line on stderr.
         checkpoint: A file to write after each generation; if it exists, the run continues from there to the same result.
+        log: Where to record every evaluation as soon as it has finished: a file x.jsonl or a folder x.parquet. By default the
+            checkpoint's name with .jsonl after it; a run that continues reads there what need not be evaluated again. False:
+            nowhere.
+        retries: How often to repeat an evaluation that raises, returns no number (NaN counts as one), takes longer than
+            `eval_timeout`, or whose worker dies. Then it ranks last.
+        eval_timeout: Seconds for one evaluation. It then ends with its worker, which is replaced; executors cannot end theirs,
+            so that the worker stays busy. With one worker too it takes a process of its own.
         options: Fields of the strategy and stop tolerances, by name; see `thalweg.Optimizer`.
 
     Returns:
@@ -97,63 +113,80 @@ def minimize(
     )
     if checkpoint is not None:
         checkpoints.check(es.run, checkpoint)
-    with Evaluator(fun, args, workers, vectorized=vectorized) as evaluate:
-        job = Job(es, evaluate, callback, Progress(enabled=progress, budget=es.budget), checkpoint)
+    extra = {} if written is None else es.restore(written)
+    place = log_path(log, checkpoint, vectorized=vectorized)
+    with contextlib.ExitStack() as stack:
+        since = (es.schedule.runs, es.run.nit)
+        kept = None if place is None else stack.enter_context(open_log(place, resume=written is not None, since=since))
+        evaluator = Evaluator(fun, args, workers, vectorized=vectorized, retries=retries, eval_timeout=eval_timeout)
+        evaluate = stack.enter_context(evaluator)
         if written is not None:
-            job.resume(written)
-        try:
-            while not es.stop():
-                job.generation()
-        except KeyboardInterrupt:
-            es.halt("interrupt")
-        result = job.result()
-        logger.info("%s", result.message)
-        job.progress.show(result, es.elapsed, final=True)
-    return result
+            evaluate.first_failure, evaluate.answered = extra["first_failure"], es.nfev > 0
+            logger.info("continuing from %s after %d evaluations", written, es.nfev)
+        return Generations(es, evaluate, callback, Progress(enabled=progress, budget=es.budget), checkpoint, kept).run()
 
 
-@dataclass
-class Job:
-    """One call of `minimize`."""
+def resume(
+    checkpoint: str | os.PathLike[str],
+    fun: Callable[..., Any],
+    *,
+    method: str | Strategy | None = None,
+    x0: Any = None,
+    max_evals: float | None = None,
+    max_iter: float | None = None,
+    ftarget: float | None = None,
+    timeout: float | None = None,
+    **more: Any,
+) -> "OptimizeResult":
+    """Continue a run of `minimize` from its checkpoint, to the same result as if it had never been interrupted.
 
-    es: RestartingOptimizer
-    evaluate: Evaluator
-    callback: "Callable[[OptimizeResult], Any] | None"
-    progress: Progress
-    checkpoint: str | os.PathLike[str] | None
+    >>> path = getfixture("tmp_path") / "run.ckpt"
+    >>> first = minimize(lambda x: x @ x, [1.0, 2.0], method="cma", seed=1, max_evals=60, checkpoint=path)
+    >>> resume(path, lambda x: x @ x, max_evals=120).nfev
+    120
 
-    def generation(self) -> None:
-        """Ask, evaluate, tell."""
-        es, timeout = self.es, self.es.budget.timeout
-        X = es.ask()
-        failures = self.evaluate.failures
-        try:
-            F = self.evaluate(X, None if timeout is None else max(0.0, timeout - es.elapsed))
-        except Interrupted as interrupt:
-            es.abandon(X, interrupt.values)
-            raise
-        es.run.failures += self.evaluate.failures - failures
-        es.tell(X, F)
-        if self.checkpoint is not None:
-            es.save(self.checkpoint, {"first_failure": self.evaluate.first_failure})
-        if self.progress.enabled or self.callback is not None:
-            seen = self.result()
-            self.progress.show(seen, es.elapsed)
-            try:
-                if self.callback is not None:
-                    self.callback(seen)
-            except StopIteration:
-                es.halt("callback")
+    Args:
+        checkpoint: The file, which is written again as the run goes on.
+        fun: The objective; the file does not hold it.
+        method: The strategy, if it was an object and not a name; so `x0`, if it was a callable.
+        x0: See above.
+        max_evals: A new budget; so `max_iter`, `ftarget` and `timeout`. None: as in the file.
+        max_iter: See above.
+        ftarget: See above.
+        timeout: See above; it counts from the beginning of the run, without the time between.
+        more: args, workers, vectorized, retries, eval_timeout, callback, progress, log: as in `minimize`.
 
-    def result(self) -> "OptimizeResult":
-        """The result over all runs so far."""
-        result = self.es.result
-        result.first_failure = self.evaluate.first_failure
-        return result
+    Returns:
+        As `minimize`.
+    """
+    if not os.path.exists(checkpoint):
+        raise FileNotFoundError(f"there is no checkpoint {os.fspath(checkpoint)!r}; minimize(..., checkpoint=...) writes one")
+    if unknown := more.keys() - CONTINUED:
+        raise TypeError(f"resume takes no {listed(sorted(unknown))}; beside budgets it takes {listed(CONTINUED)}")
+    config = read_account(checkpoint)["config"]
+    budgets = {"max_evals": max_evals, "max_iter": max_iter, "ftarget": ftarget, "timeout": timeout}
+    config |= {name: value for name, value in {**budgets, "x0": x0}.items() if value is not None}
+    if config["x0"] is None:
+        raise ValueError(f"checkpoint {os.fspath(checkpoint)!r} is that of starts that a callable draws; pass it as x0")
+    strategy = checkpoints.configuration(checkpoint, method)
+    config |= {name: strategy[name] for name in ("method", "bounds", "options")}
+    return minimize(fun, **config, checkpoint=checkpoint, **more)
 
-    def resume(self, written: str | os.PathLike[str]) -> None:
-        """Continue from the checkpoint."""
-        extra = self.es.restore(written)
-        self.evaluate.first_failure = extra["first_failure"]
-        self.evaluate.answered = True
-        logger.info("continuing from %s after %d evaluations", written, self.es.nfev)
+
+def log_path(
+    log: str | os.PathLike[str] | bool | None, checkpoint: str | os.PathLike[str] | None, *, vectorized: bool
+) -> str | os.PathLike[str] | None:
+    """Where the log of the evaluations goes, if there is one.
+
+    >>> log_path(None, "run.ckpt", vectorized=False)
+    'run.ckpt.jsonl'
+    """
+    if log is None:
+        log = checkpoint is not None and not vectorized
+    if isinstance(log, str | os.PathLike):
+        return log
+    if not isinstance(log, bool):
+        raise TypeError(f"log must be the name of a file, True, False or None, got {shortened(log)}")
+    if log and checkpoint is None:
+        raise ValueError("log=True puts the log beside the checkpoint; pass checkpoint too, or the log's name")
+    return f"{os.fspath(checkpoint)}.jsonl" if log and checkpoint is not None else None

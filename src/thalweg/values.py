@@ -1,9 +1,17 @@
-"""What an evaluation may give: a number, or a failure that says why there is none."""
+"""What an evaluation may give: a number, or a failure that says why there is none.
+
+`remote` is what other processes run. It travels by value, with the functions here that it calls, so that a worker needs neither
+this package nor JAX; therefore it hands back plain tuples.
+"""
 
 import logging
+import os
 import pickle
+import platform
+import threading
+import time
+import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -20,10 +28,32 @@ class Failure(NamedTuple):
 
     reason: str
     error: BaseException | None = None
-    """What the objective raised, if it did."""
+    """What the objective raised, if it did; if that was in another process, with the traceback there as a note."""
+    answered: bool = False
+    """Whether the objective did return, so that it is no error of all evaluations."""
 
 
-PENDING = Failure("the evaluation did not finish")
+PENDING = Failure("the evaluation did not finish", answered=True)
+
+
+class Outcome(NamedTuple):
+    """How an evaluation ended."""
+
+    value: float | Failure
+    worker: str | None = None
+    seconds: float | None = None
+    """Inside the objective, in the last attempt."""
+    attempts: int = 1
+
+    @property
+    def f(self) -> float:
+        """The value, NaN where there is none."""
+        return np.nan if isinstance(self.value, Failure) else self.value
+
+    @property
+    def error(self) -> str | None:
+        """Why there is none."""
+        return self.value.reason if isinstance(self.value, Failure) else None
 
 
 def to_value(returned: Any) -> float | Failure:
@@ -45,7 +75,8 @@ def to_value(returned: Any) -> float | Failure:
     except Exception:  # whatever a foreign object may do when it is asked for a number
         logger.debug("the objective returned no number", exc_info=True)
     shape: Any = getattr(returned, "shape", ())
-    return Failure(f"the objective returned {shortened(returned)}" + (f" of shape {shape}" if shape else ""))
+    reason = f"the objective returned {shortened(returned)}" + (f" of shape {shape}" if shape else "")
+    return Failure(reason, answered=True)
 
 
 def raised(error: BaseException) -> Failure:
@@ -53,26 +84,58 @@ def raised(error: BaseException) -> Failure:
     return Failure(f"the objective raised {type(error).__name__}: {error}", error)
 
 
-def guarded(fun: Objective, x: np.ndarray, args: tuple[Any, ...]) -> Any:
-    """What the objective returns, or the failure that stands for what it raised."""
+def evaluated(fun: Objective, args: tuple[Any, ...], x: np.ndarray) -> Outcome:
+    """One evaluation in this process."""
+    started = time.perf_counter()
     try:
-        return fun(x, *args)
+        returned = fun(x, *args)
     except Exception as error:
-        return raised(error)
+        returned = raised(error)
+    seconds = time.perf_counter() - started
+    return Outcome(to_value(returned), threading.current_thread().name, seconds)
 
 
-@dataclass(frozen=True)
-class Guarded:
-    """The objective as a map-like wants it: a function of one argument that never raises, picklable if the objective is."""
+Plain = tuple[float | None, str, bool, bytes | None, str, str, float]
+"""An outcome on its way between processes: value, reason, answered, pickled error, traceback, worker, seconds."""
 
-    fun: Objective
-    args: tuple[Any, ...]
 
-    def __call__(self, x: np.ndarray) -> Any:
-        outcome = guarded(self.fun, x, self.args)
-        if isinstance(outcome, Failure):
+def remote(fun: Objective, args: tuple[Any, ...]) -> Callable[[np.ndarray], Plain]:
+    """The objective as another process calls it."""
+
+    def evaluate(x: np.ndarray) -> Plain:
+        worker = f"{platform.node()}:{os.getpid()}"
+        x = np.array(x)  # what comes out of a shared memory is read-only
+        started = time.perf_counter()
+        try:
+            returned = fun(x, *args)
+        except (Exception, SystemExit) as error:
+            seconds = time.perf_counter() - started
             try:
-                pickle.loads(pickle.dumps(outcome.error))
+                pickled = pickle.dumps(error)
+                pickle.loads(pickled)
             except Exception:  # not every exception survives the way between processes; its text does
-                return Failure(outcome.reason, RuntimeError(outcome.reason))
-        return outcome
+                pickled = None
+            reason = f"the objective raised {type(error).__name__}: {error}"
+            return None, reason, False, pickled, traceback.format_exc(), worker, seconds
+        seconds = time.perf_counter() - started
+        value = to_value(returned)
+        if isinstance(value, Failure):
+            return None, value.reason, True, None, "", worker, seconds
+        return value, "", True, None, "", worker, seconds
+
+    return evaluate
+
+
+def received(plain: Plain) -> Outcome:
+    """The outcome that another process has sent."""
+    value, reason, answered, pickled, text, worker, seconds = plain
+    if value is not None:
+        return Outcome(value, worker, seconds)
+    error: BaseException | None = None
+    if not answered:
+        try:
+            error = cast("BaseException", pickle.loads(pickled)) if pickled is not None else RuntimeError(reason)
+        except Exception:  # its class is known over there alone
+            error = RuntimeError(reason)
+        error.add_note(f"\nIn the worker {worker}:\n{text}")
+    return Outcome(Failure(reason, error, answered), worker, seconds)

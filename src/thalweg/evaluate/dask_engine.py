@@ -1,0 +1,247 @@
+"""Evaluation on Dask (extra `dask`): here, or on a cluster.
+
+The objective goes to each worker once, by a plugin, and so to those that join later or come back. A worker that dies costs the
+points that it had.
+"""
+
+import importlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from thalweg.evaluate.base import DIED, Engine, Ticket
+from thalweg.evaluate.shipping import payload
+from thalweg.validation import as_count
+from thalweg.values import Failure, Objective, Outcome, raised, received
+
+MISSING = "thalweg.Dask needs distributed, which is not installed: run `pip install thalweg[dask]`."
+PATIENCE = 60.0
+"""Seconds to wait for workers when there are none."""
+RECOVERY = 0.1
+"""Seconds between two looks at workers that are being restarted."""
+
+
+class Dask:
+    """Evaluate on Dask: `minimize(..., workers=thalweg.Dask(workers=8))`.
+
+    Without `address` on this machine: the current `distributed.Client` is used if there is one, otherwise processes are
+    started, and ended at last. `address` is that of a scheduler, a cluster or a `Client`. `workers` evaluations go on at a
+    time, by default as many as there are threads in the cluster, which here is one for each CPU. Further options are those of
+    `Client`.
+
+    In a cluster of others a point whose worker dies is moved to another one by the scheduler itself, as often as its setting
+    `distributed.scheduler.allowed-failures` says, before it counts as lost here.
+    """
+
+    def __init__(self, address: Any = None, workers: int | None = None, **options: Any) -> None:
+        self.address = address
+        self.workers = None if workers is None else as_count(workers, "workers")
+        self.options = options
+
+    def engine(self, fun: Objective, args: tuple[Any, ...]) -> "DaskEngine":
+        """Connect, or start processes here."""
+        try:
+            distributed: Any = importlib.import_module("distributed")
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(MISSING, name=error.name) from error
+        job = payload(fun, args)
+        closing: list[Callable[[], Any]] = []
+        client: Any = self.address
+        workers = self.workers
+        if client is None:
+            with suppress(ValueError):
+                client = distributed.Client.current()
+        if not isinstance(client, distributed.Client):
+            if client is None:
+                workers = self.workers or os.cpu_count() or 1
+                client = _start_here(distributed, workers, closing)
+            client = distributed.Client(client, set_as_default=False, **self.options)
+            closing.insert(0, client.close)
+        return DaskEngine(fun, args, distributed, client, job, workers, closing)
+
+
+@dataclass
+class DaskEngine(Engine):
+    """Submits each point as a task of its own."""
+
+    distributed: Any
+    client: Any
+    job: bytes
+    wanted: int | None
+    closing: list[Callable[[], Any]]
+    """What to do in the end."""
+    running: dict[Any, Ticket] = field(default_factory=dict[Any, Ticket], init=False)
+    """What was submitted and has no outcome."""
+    done: set[Any] = field(default_factory=set[Any], init=False)
+    """Futures that have ended, whose values are on their way: their workers are free already."""
+    alone_since: float | None = field(default=None, init=False)
+    """Since when there is no worker at all."""
+    complete: bool = field(default=False, init=False)
+    """Whether all workers are there, as far as known."""
+
+    def __post_init__(self) -> None:
+        self.name = f"thalweg-{uuid.uuid4().hex}"
+        try:
+            self.client.wait_for_workers(1, timeout=PATIENCE)
+            self.client.register_plugin(_plugin(self.distributed, self.name, self.job), name=self.name)
+        except BaseException:
+            self._let_go()
+            raise
+        self.number = self.wanted or max(1, sum(self.client.nthreads().values()))
+        self.task = _task(self.name)
+        self.ended: SimpleQueue[tuple[Any, Outcome | None]] = SimpleQueue()
+
+    @property
+    def slots(self) -> int:
+        return self.number
+
+    def room(self, wanted: int) -> int:
+        """Two points on one worker would be lost together, so while one is restarted there is less room."""
+        able = self.number if self.complete else self._able()
+        return max(0, able - len(self.running) + len(self.done))
+
+    def start(self, ticket: Ticket, x: np.ndarray) -> None:
+        # a key of its own: the same point may be evaluated twice
+        future = self.client.submit(self.task, x, key=f"{self.name}-{uuid.uuid4().hex}", pure=False, retries=0)
+        self.running[future] = ticket
+        future.add_done_callback(self._fetch)
+
+    def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
+        if not self.complete:
+            timeout = RECOVERY if timeout is None else min(timeout, RECOVERY)
+        try:
+            future, outcome = self.ended.get(timeout=timeout)
+        except Empty:
+            return []
+        if future not in self.running:  # it was given up
+            return []
+        if outcome is None:
+            self.done.add(future)
+            return []
+        self.done.discard(future)
+        future.release()  # or it would be evaluated again when the worker that has its value dies
+        return [(self.running.pop(future), outcome)]
+
+    def give_up(self, ticket: Ticket) -> None:
+        """Ends the worker process that has the point, as nothing less stops an evaluation; its nanny starts another one."""
+        future = next(future for future, running in self.running.items() if running == ticket)
+        del self.running[future]
+        self.done.discard(future)
+        where = [worker for worker, keys in self.client.processing().items() if future.key in keys]
+        future.cancel()
+        self.complete = False
+        restart = Thread(target=self._restart, args=(where,), name="thalweg-dask-restart", daemon=True)
+        restart.start()  # which takes a second or two
+
+    def close(self) -> None:
+        with suppress(Exception):  # the cluster may be gone
+            for future in self.running:
+                future.cancel()
+            if not self.closing:
+                self.client.unregister_worker_plugin(self.name)
+        self._let_go()
+
+    def _fetch(self, future: Any) -> None:
+        """Called by Dask, in a thread, when a future has ended."""
+        self.ended.put((future, None))
+        self.ended.put((future, self._outcome(future)))
+
+    def _outcome(self, future: Any) -> Outcome:
+        try:
+            return received(future.result())
+        except self.distributed.KilledWorker:
+            self.complete = False
+            return Outcome(Failure(DIED.reason))
+        except CancelledError:
+            return Outcome(Failure("Dask has cancelled the evaluation; is its scheduler gone?"))
+        except Exception as error:
+            return Outcome(raised(error))
+
+    def _able(self) -> int:
+        """How many threads there are at present."""
+        able = min(self.number, sum(self.client.nthreads().values()))
+        self.complete = able == self.number
+        self.alone_since = None if able else self.alone_since or time.monotonic()
+        if self.alone_since is not None and time.monotonic() - self.alone_since > PATIENCE:
+            raise RuntimeError(f"Dask has had no workers for {PATIENCE:g} seconds")
+        return able
+
+    def _restart(self, where: list[str]) -> None:
+        with suppress(Exception):  # it may have ended meanwhile, or has no nanny
+            self.client.restart_workers(where, raise_for_error=False)
+
+    def _let_go(self) -> None:
+        for action in self.closing:
+            with suppress(Exception):
+                action()
+        self.closing = []
+
+
+def _start_here(distributed: Any, workers: int, closing: list[Callable[[], Any]]) -> Any:
+    """A scheduler in this process and workers in others.
+
+    Those of `LocalCluster` would run the user's script again, and so need an `if __name__ == "__main__":`.
+    """
+    cluster = distributed.LocalCluster(
+        n_workers=0,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,  # what happens to workers is told here
+        scheduler_kwargs={"allowed_failures": 0},
+    )
+    folder = tempfile.TemporaryDirectory(prefix="thalweg-dask-", ignore_cleanup_errors=True)
+    command = [sys.executable, "-m", "dask", "worker", cluster.scheduler_address, "--no-dashboard", "--death-timeout", "60"]
+    command += ["--nworkers", str(workers), "--nthreads", "1", "--local-directory", folder.name]
+    path = os.pathsep.join(place or os.getcwd() for place in sys.path)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": path, "DASK_LOGGING__DISTRIBUTED": "error"},
+        process_group=0,  # so that Ctrl-C is for the process that waits, and all can be ended at once
+    )
+
+    def end() -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    closing.extend([end, cluster.close, folder.cleanup])
+    return cluster
+
+
+def _plugin(distributed: Any, name: str, job: bytes) -> Any:
+    """Makes the objective known to each worker; its class is made in a function, so that it travels by value."""
+
+    class ThalwegObjective(distributed.WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            import pickle
+
+            setattr(worker, name, pickle.loads(job))
+
+        def teardown(self, worker: Any) -> None:
+            delattr(worker, name)
+
+    return ThalwegObjective()
+
+
+def _task(name: str) -> Callable[[np.ndarray], Any]:
+    def evaluate(x: np.ndarray) -> Any:
+        from distributed import get_worker
+
+        return getattr(get_worker(), name)(x)
+
+    return evaluate

@@ -1,0 +1,58 @@
+"""Whole generations at once: a vectorized objective, or a map."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thalweg.evaluate.base import Batch
+from thalweg.evaluate.shipping import Shipped, unpacked
+from thalweg.values import Outcome, raised, to_value
+
+MapLike = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
+
+@dataclass
+class Vectorized(Batch):
+    """The objective takes the whole generation."""
+
+    def run(self, points: np.ndarray) -> list[Outcome] | np.ndarray:
+        started, returned, failure = time.perf_counter(), None, None
+        try:
+            returned = self.fun(points, *self.args)
+        except Exception as error:
+            failure = raised(error)
+        seconds = time.perf_counter() - started
+        if returned is None:
+            return [Outcome(failure or to_value(None), None, seconds)] * len(points)
+        try:
+            values = np.asarray(returned)
+        except ValueError:  # a ragged list
+            values = np.asarray(returned, dtype=object)
+        if values.shape not in ((len(points),), (len(points), 1)):
+            raise ValueError(
+                f"with vectorized=True fun must return one value per point: got shape {values.shape} for points of shape "
+                f"{points.shape}, wanted ({len(points)},)"
+            )
+        values = values.reshape(len(points))
+        if values.dtype.kind in "biuf":  # numbers already: no loop over large generations
+            return values.astype(float)
+        return [Outcome(to_value(value), None, seconds) for value in values.tolist()]
+
+
+@dataclass
+class Mapped(Batch):
+    """A callable like the built-in `map`, for instance that of a `multiprocessing.Pool`."""
+
+    mapper: MapLike
+
+    def run(self, points: np.ndarray) -> Iterator[Outcome]:
+        number = 0
+        for answer in self.mapper(Shipped(self.fun, self.args), list(points)):
+            number += 1
+            if number <= len(points):
+                yield unpacked(answer)
+        if number != len(points):
+            raise ValueError(f"workers must return one value per point, as map does: got {number} for {len(points)} points")
