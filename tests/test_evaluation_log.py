@@ -251,6 +251,17 @@ def test_a_kill_while_a_part_is_made(tmp_path, monkeypatch, moment):
     assert not [file.name for file in path.iterdir() if file.name.startswith(".")]
 
 
+def test_a_damaged_part_costs_itself_only(tmp_path, caplog):
+    path = tmp_path / "run.parquet"
+    for row_ in ROWS:
+        with open_log(path, resume=True) as log:
+            log.append([row_])
+    part = parquet.parts(path)[2]
+    part.write_bytes(part.read_bytes()[:40])
+    same(read_log(path), ROWS[:1] + ROWS[2:])
+    assert f"part {part} is damaged and left out" in caplog.text
+
+
 def test_parts_become_larger_as_the_log_does(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet, "ROWS", 5)
     with open_log(tmp_path / "run.parquet", resume=False) as log:

@@ -5,6 +5,7 @@ named after the part it will be, so that after a kill it is clear whether it has
 """
 
 import importlib
+import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -13,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from thalweg.checkpoint.archive import replace
 from thalweg.evaluation_log.base import EvaluationLog, Lock
 from thalweg.evaluation_log.lines import LineFile, read_lines
 from thalweg.evaluation_log.rows import Evaluation
+
+logger = logging.getLogger("thalweg")
 
 ROWS, SECONDS = 1000, 30.0
 """When the waiting rows become a part, unless a twentieth of what was there before is more: so there are never very many."""
@@ -39,7 +43,8 @@ class ParquetLog(EvaluationLog):
             self.found = self._remember(read_parquet(path), since)
             """How many evaluations it held when it was opened."""
             self.total = self.found
-            self.number = len(parts(path))
+            self.number = max([number(part) + 1 for part in parts(path)] + [number(tail) for tail in tails(path)])
+            """Of the next part."""
             self.waiting = [row for tail in tails(path) for row in read_lines(tail)]
             self.tail = LineFile(self._tail)
         except BaseException:
@@ -62,12 +67,13 @@ class ParquetLog(EvaluationLog):
     def close(self) -> None:
         if self.lock.descriptor is None:
             return
-        if self.waiting:
-            self._empty()
-        self.tail.close()
-        if not self._tail.stat().st_size:
+        try:
+            if self.waiting:
+                self._empty()
+            self.tail.close()
             self._tail.unlink()
-        self.lock.release()
+        finally:
+            self.lock.release()
 
     @property
     def _tail(self) -> Path:
@@ -87,7 +93,12 @@ def read_parquet(path: Path) -> Iterator[Evaluation]:
     """The evaluations in a folder."""
     pq = require()
     for part in parts(path):
-        yield from map(_row, pq.read_table(part).to_pylist())
+        try:
+            rows = pq.read_table(part).to_pylist()
+        except Exception as error:  # pyarrow has many; as with a line, the loss of a part costs less than that of all
+            logger.warning("part %s is damaged and left out (%s)", part, error)
+            continue
+        yield from map(_row, rows)
     for tail in tails(path):
         if not part_of(tail).exists():
             yield from read_lines(tail)
@@ -103,25 +114,25 @@ def tails(path: Path) -> list[Path]:
     return sorted(path.glob(".part-*.jsonl"))
 
 
+def number(file: Path) -> int:
+    """The number in the name of a part or of what will be one."""
+    return int(file.stem.rpartition("-")[2])
+
+
 def part_of(tail: Path) -> Path:
     """The part that holds or will hold the rows."""
     return tail.with_name(tail.stem[1:] + ".parquet")
 
 
 def write_part(path: Path, rows: Sequence[Evaluation]) -> None:
-    """Write a Parquet file that appears as a whole."""
+    """Write a Parquet file, which appears as a whole."""
     pq = require()
     pa = importlib.import_module("pyarrow")
     whole, real, text = pa.int64(), pa.float64(), pa.string()
     types = [whole, whole, whole, pa.list_(real), real, text, text, real, whole]
     schema = pa.schema(list(zip(Evaluation._fields, types, strict=True)))
     table = pa.Table.from_pylist([row._asdict() for row in rows], schema)
-    hidden = path.with_name(f".{path.stem}.new")
-    with hidden.open("wb") as file:
-        pq.write_table(table, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(hidden, path)
+    replace(path, lambda file: pq.write_table(table, file))
 
 
 def require() -> Any:
