@@ -8,7 +8,9 @@ import click
 import thalweg
 from thalweg.cli.bench import bench
 from thalweg.cli.demo import demo
+from thalweg.cli.minimize import minimize
 from thalweg.cli.reproduce import reproduce
+from thalweg.cli.resume import resume
 from thalweg.gnnes import GNNES
 from thalweg.latents import LATENTS
 
@@ -47,6 +49,5 @@ def describe(name: str) -> str:
     return text.partition("\n")[0].partition("; docs/")[0].rstrip(".").replace("`", "")
 
 
-app.add_command(bench)
-app.add_command(demo)
-app.add_command(reproduce)
+for command in (bench, demo, minimize, reproduce, resume):
+    app.add_command(command)

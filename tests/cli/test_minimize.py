@@ -1,0 +1,319 @@
+"""`thalweg minimize` and `thalweg resume`: from what was typed to the result, and how each mistake is told."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+from click.testing import CliRunner, Result
+
+import thalweg
+from thalweg.cli.app import app
+from thalweg.cli.problem import find_function, read_bounds, read_options, read_start
+
+SOURCE = Path(__file__).parents[2] / "src"
+MODEL = """
+import time
+
+OFFSET = 1.0
+
+
+def sphere(x):
+    return float(sum((x - OFFSET) ** 2))
+
+
+def batch(X):
+    return ((X - OFFSET) ** 2).sum(1)
+
+
+def refuses(x):
+    if x[0] > 0.5:
+        raise ValueError("too much")
+    return sphere(x)
+
+
+def fails(x):
+    raise OSError("no licence")
+
+
+def slow(x):
+    time.sleep(0.02)
+    return sphere(x)
+"""
+CMA = ("--method", "cma", "--seed", "1")
+LIMIT = ("--max-iter", "10")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a module, to be found there and forgotten afterwards."""
+    (tmp_path / "model_for_tests.py").write_text(MODEL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "model_for_tests", raising=False)
+    return tmp_path
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="thalweg")
+
+
+def rows(result: Result) -> dict[str, str]:
+    """The summary by name; its first line is the message."""
+    message, *lines = result.stdout.splitlines()
+    return {"message": message, **{line[:11].strip(): line[13:] for line in lines}}
+
+
+def test_a_function_of_a_module_in_this_folder(folder: Path):
+    result = call(
+        "minimize", "model_for_tests:sphere", "--x0=0,-1,2", "--sigma0", 0.5, "--out", "new/result.json", *CMA, *LIMIT
+    )
+    assert result.exit_code == 0, result.output
+    expected = thalweg.minimize(lambda x: float(sum((x - 1) ** 2)), [0, -1, 2], 0.5, method="cma", seed=1, max_iter=10)
+    summed = rows(result)
+    assert summed["message"] == expected.message
+    assert float(summed["f"]) == expected.fun
+    assert [float(word) for word in summed["x"].split(",")] == expected.x.tolist()
+    assert summed["evaluations"].startswith("70 in 10 generations")
+    assert summed["seed"] == "1"
+    assert "f " in result.stderr
+    assert "70 evaluations" in result.stderr
+    written = json.loads((folder / "new" / "result.json").read_text())
+    assert set(expected) | {"seconds"} == set(written)
+    assert written["x"] == expected.x.tolist()
+    assert written["stop"] == {"max_iter": 10}
+    assert [path.name for path in (folder / "new").iterdir()] == ["result.json"]
+    again = call("minimize", "model_for_tests:sphere", "--x0", "@new/result.json", *CMA, "--max-iter", 1, "--quiet")
+    assert again.exit_code == 0
+    assert again.stderr == ""
+
+
+def test_all_options_reach_minimize(monkeypatch: pytest.MonkeyPatch):
+    given = {}
+
+    def minimize(fun, x0, sigma0, **arguments):
+        given.update(arguments, fun=fun, x0=x0, sigma0=sigma0)
+        raise ValueError("far enough")
+
+    monkeypatch.setattr(thalweg, "minimize", minimize)
+    common = ["minimize", "model_for_tests:batch", "--dimension", 2, "--bounds=-5,5;0,1", "--popsize", 12, "--ftarget=-1"]
+    result = call(*common, "--max-evals", 1e4, "--timeout", 60, "--restarts", 3, "--bipop", "--option", "tolx=1e-9")
+    assert result.stderr == "Error: far enough\n"
+    assert given.pop("fun").__name__ == "batch"
+    assert given.pop("x0").tolist() == [0.0, 0.5]
+    assert isinstance(given.pop("seed"), int)
+    assert given == {
+        "sigma0": 0.3,
+        "bounds": [(-5.0, 5.0), (0.0, 1.0)],
+        "method": "gnn-cma",
+        "popsize": 12,
+        "max_evals": 10_000,
+        "max_iter": None,
+        "ftarget": -1.0,
+        "timeout": 60.0,
+        "restarts": 3,
+        "bipop": True,
+        "options": {"tolx": 1e-9},
+        "checkpoint": None,
+        "workers": 1,
+        "progress": True,
+    }
+    given.clear()
+    call(*common, "--workers", 3, "--retries", 2, "--eval-timeout", 5, "--asynchronous", "--log", "x.parquet", "--quiet")
+    expected = {"workers": 3, "retries": 2, "eval_timeout": 5.0, "asynchronous": True, "log": "x.parquet"}
+    assert {name: given[name] for name in expected} == expected
+    assert "progress" not in given
+    call(*common, "--no-log", "--engine", "ray", "--address", "auto")
+    assert given["log"] is False
+    assert type(given["workers"]) is thalweg.evaluate.Ray
+    assert (given["workers"].address, given["workers"].workers) == ("auto", None)
+    call(*common, "--engine", "dask", "--workers", 5)
+    assert (type(given["workers"]), given["workers"].workers) == (thalweg.evaluate.Dask, 5)
+
+
+def test_a_whole_generation_at_once():
+    result = call("minimize", "model_for_tests.py:batch", "--vectorized", "--x0", 0, "--dimension", 3, *CMA, *LIMIT)
+    assert result.exit_code == 0, result.output
+    assert rows(result)["evaluations"].startswith("70 in 10")
+
+
+def test_failures_are_counted_and_told_unless_quiet():
+    result = call("minimize", "model_for_tests:refuses", "--x0=0,0", "--sigma0", 1, *CMA, *LIMIT)
+    assert result.exit_code == 0
+    assert rows(result)["failures"].endswith("the first: the objective raised ValueError: too much")
+    assert " failed" in result.stderr.splitlines()[-1]
+    assert call("minimize", "model_for_tests:refuses", "--x0=0,0", *CMA, *LIMIT, "--quiet").stderr == ""
+
+
+def test_a_program():
+    script = 'read -r point && echo "$point" >&2; case "$point" in *-*) exit 3;; esac; echo "{\\"f\\": 0.5}"; echo bye'
+    result = call(
+        "minimize", "--command", f"sh -c {shlex.quote(script)}", "--x0=0.4,0.4", "--workers", 2, *CMA, "--max-iter", 2
+    )
+    assert result.exit_code == 0, result.output
+    assert rows(result)["f"] == "0.5"
+    assert "exited with status 3; stderr: [" in rows(result)["failures"]
+    assert "Traceback" not in result.stderr
+
+
+def test_a_program_out_of_time():
+    result = call("minimize", "--command", "sleep 60", "--x0=0,0", "--eval-timeout", 0.1, "--workers", 6, *CMA)
+    assert result.exit_code == 1
+    assert (
+        "Error: all 6 evaluations so far have failed, the first one with ProgramError: 'sleep 60' was killed" in result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("model_for_tests:sphere",), "Error: where to begin? Pass --x0"),
+        (
+            ("model_for_tests:sphere", "--x0", "0,zero"),
+            "Error: --x0 must be numbers with commas between, or 'random', got '0,zero'",
+        ),
+        (("model_for_tests:sphere", "--x0", "1,2", "--dimension", "3"), "Error: --x0 has 2 coordinates, but --dimension is 3"),
+        (("model_for_tests:sphere", "--dimension", "3", "--bounds", "0,"), "must be closed on both sides"),
+        (("model_for_tests:sphere", "--x0", "1", "--bounds", "0"), "Error: --bounds must be one pair"),
+        (("model_for_tests:sphere", "--x0", "1", "--bounds", "0,one"), "Error: --bounds must hold numbers"),
+        (("model_for_tests:sphere", "--x0", "9", "--bounds", "0,1"), "Error: x0[0] = 9 lies outside its bounds (0, 1)"),
+        (("model_for_tests:sphere", "--x0", "@x.txt"), "Error: --x0 @x.txt: the file must end in .json, .csv or .npy"),
+        (("model_for_tests:sphere", "--x0", "@x.csv"), "Error: [Errno 2] No such file or directory: 'x.csv'"),
+        (("model_for_tests:spheer", "--x0", "1"), "Error: 'model_for_tests' has no 'spheer'; did you mean 'sphere'?"),
+        (("model_for_tests:OFFSET", "--x0", "1"), "Error: 'model_for_tests:OFFSET' is no function but 1.0"),
+        (("model_for_tests", "--x0", "1"), "Error: 'model_for_tests' names no function; write module:function"),
+        (("modle:sphere", "--x0", "1"), "Error: 'modle:sphere': there is no module 'modle'"),
+        (("modle.py:sphere", "--x0", "1"), "Error: 'modle.py:sphere': there is no file 'modle.py'"),
+        (
+            ("broken.py:sphere", "--x0", "1"),
+            "Error: 'broken.py:sphere' cannot be imported: ZeroDivisionError: division by zero",
+        ),
+        (("lacking.py:f", "--x0", "1"), "Error: 'lacking.py:f' cannot be imported: No module named 'not_there'"),
+        (("json.py:f", "--x0", "1"), "another module has the name 'json' already; rename the file"),
+        (("model_for_tests:sphere", "--x0", "1", "--method", "cam"), "Error: method 'cam' is unknown, did you mean 'cma'?"),
+        (
+            ("model_for_tests:sphere", "--x0", "1", "--option", "tolx"),
+            "Error: --option must have the form name=value, got 'tolx'",
+        ),
+        (("model_for_tests:sphere", "--x0", "1", "--option", "tolx=a"), "Error: option 'tolx' must be a number, got 'a'"),
+        (("model_for_tests:sphere", "--x0", "1", "--out", "."), "Error: --out '.' is a folder; name a file"),
+        (
+            ("model_for_tests:fails", "--x0", "1", *CMA),
+            "evaluations so far have failed, the first one with OSError: no licence",
+        ),
+    ],
+)
+def test_mistakes_are_one_sentence(folder: Path, arguments: tuple[str, ...], message: str):
+    (folder / "broken.py").write_text("1 / 0\n")
+    (folder / "lacking.py").write_text("import not_there\n")
+    (folder / "json.py").write_text("f = abs\n")
+    result = call("minimize", *arguments, "--quiet")
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--x0", "1"), "name what to minimise: either MODULE:FUNCTION or --command"),
+        (("math:cos", "--command", "true"), "name what to minimise"),
+        (("math:cos", "--shell"), "--shell and --scratch are for --command"),
+        (("--command", "true", "--vectorized"), "--vectorized is for functions"),
+        (("math:cos", "--address", "auto"), "--address is for --engine ray or dask"),
+        (("math:cos", "--log", "x.jsonl", "--no-log"), "--log or --no-log, not both"),
+        (("math:cos", "--workers", "0"), "--workers must be at least 1, or -1"),
+        (("math:cos", "--engine", "mpi"), "'mpi' is not one of"),
+    ],
+)
+def test_wrong_options_are_named(arguments: tuple[str, ...], message: str):
+    result = call("minimize", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_bounds_and_starts_out_of_files(folder: Path):
+    (folder / "b.csv").write_text("-1,1\n0,\n,inf\n")
+    (folder / "b.json").write_text("[[-1, 1], [0, null], [null, null]]")
+    assert read_bounds("@b.csv") == read_bounds("@b.json") == [(-1.0, 1.0), (0.0, None), (None, None)]
+    np.save(folder / "b.npy", [[-1.0, 1.0], [0.0, np.inf]])
+    assert read_bounds("@b.npy") == [(-1.0, 1.0), (0.0, None)]
+    np.save(folder / "x.npy", np.arange(3.0))
+    (folder / "x.csv").write_text("0,1,2\n")
+    (folder / "column.csv").write_text("0\n1\n2\n")
+    (folder / "x.json").write_text("[0, 1, 2]")
+    for name in ("x.npy", "x.csv", "column.csv", "x.json"):
+        assert read_start(f"@{name}", None, None, seed=0).tolist() == [0.0, 1.0, 2.0]
+
+
+def test_a_random_start_depends_on_the_seed_alone():
+    starts = [read_start("random", 3, (2, 4), seed).tolist() for seed in (1, 1, 2)]
+    assert starts[0] == starts[1] != starts[2]
+    assert all(2 < value < 4 for start in starts for value in start)
+
+
+def test_options_and_methods_of_objects():
+    assert read_options([]) is None
+    assert read_options(["a=null", "b=x=y"]) == {"a": None, "b": "x=y"}
+    assert find_function("os:path.join")("a", "b") == "a/b"
+
+
+def test_resume_goes_on_to_the_same_end(folder: Path):
+    common = ("model_for_tests:sphere", "--x0=0,0", *CMA)
+    whole = rows(call("minimize", *common, "--max-iter", 12))
+    assert call("minimize", *common, "--max-iter", 5, "--checkpoint", "run.ckpt").exit_code == 0
+    result = call("resume", "run.ckpt", "model_for_tests:sphere", "--max-iter", 12)
+    assert result.exit_code == 0, result.output
+    resumed = rows(result)
+    assert [resumed[name] for name in ("message", "f", "x", "seed")] == [whole[name] for name in ("message", "f", "x", "seed")]
+    again = call(
+        "minimize", *common[:2], "--method", "cma", "--max-iter", 12, "--checkpoint", "run.ckpt"
+    )  # no seed: the file's
+    assert rows(again)["x"] == whole["x"]
+
+
+def start(*arguments: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "thalweg", "minimize", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_ctrl_c_prints_the_best_so_far_and_how_to_go_on():
+    run = start("model_for_tests:slow", "--x0=0,0", "--checkpoint", "my run.ckpt", "--retries", "2", "--out", "r.json", *CMA)
+    assert run.stderr is not None
+    assert run.stderr.readline().startswith("f ")  # a generation is over
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert out.startswith("Interrupted from the keyboard")
+    assert json.loads(Path("r.json").read_text())["success"] is False
+    words = shlex.split(err.splitlines()[-1].removeprefix("continue with: thalweg "))
+    assert words == ["resume", "my run.ckpt", "model_for_tests:slow", "--retries", "2", "--out", "r.json"]
+    result = call(*words, *LIMIT)
+    assert result.exit_code == 0, result.output
+    assert rows(result)["evaluations"].startswith("60 in 10 generations")
+
+
+def test_sigterm_ends_the_programs_too():
+    run = start("--command", "echo $$ >> pids; exec sleep 60", "--shell", "--x0=0,0", "--workers", "2", "--quiet", *CMA)
+    pids, end = Path("pids"), time.monotonic() + 60
+    while not (pids.exists() and len(pids.read_text().split()) == 2) and time.monotonic() < end:
+        time.sleep(0.05)
+    began = time.monotonic()
+    run.send_signal(signal.SIGTERM)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 143, err
+    assert time.monotonic() - began < 20
+    assert "inf" in out
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids.read_text().split())
