@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 import thalweg
 from thalweg.cli.app import app
 from thalweg.cli.problem import find_function, read_bounds, read_options, read_start
+from thalweg.objectives.command import Command
 
 SOURCE = Path(__file__).parents[2] / "src"
 MODEL = """
@@ -139,6 +140,11 @@ def test_all_options_reach_minimize(monkeypatch: pytest.MonkeyPatch):
     assert (given["workers"].address, given["workers"].workers) == ("auto", None)
     call(*common, "--engine", "dask", "--workers", 5)
     assert (type(given["workers"]), given["workers"].workers) == (thalweg.evaluate.Dask, 5)
+    given.clear()
+    call("minimize", "--command", "run {x}", "--x0", 1, "--shell", "--scratch", "--eval-timeout", 9, "--workers", 7)
+    assert given["fun"] == Command("run {x}", timeout=9.0, shell=True, scratch=True)
+    assert given["workers"]._max_workers == 7
+    assert "eval_timeout" not in given
 
 
 def test_a_whole_generation_at_once():
@@ -153,6 +159,16 @@ def test_failures_are_counted_and_told_unless_quiet():
     assert rows(result)["failures"].endswith("the first: the objective raised ValueError: too much")
     assert " failed" in result.stderr.splitlines()[-1]
     assert call("minimize", "model_for_tests:refuses", "--x0=0,0", *CMA, *LIMIT, "--quiet").stderr == ""
+
+
+def test_a_terminal_gets_a_panel_or_with_plain_a_line(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    arguments = ("minimize", "model_for_tests:sphere", "--x0=0,0", *CMA, *LIMIT)
+    shown = call(*arguments)
+    assert "waiting for the first generation" in shown.stderr
+    assert "this process" in shown.stderr
+    assert "\x1b" not in shown.stdout
+    assert call(*arguments, "--plain").stderr.splitlines()[-1].startswith("f ")
 
 
 def test_a_program():
@@ -270,7 +286,8 @@ def test_options_and_methods_of_objects():
 
 
 def test_resume_goes_on_to_the_same_end(folder: Path):
-    common = ("model_for_tests:sphere", "--x0=0,0", *CMA)
+    drawn = str(2**64 - 3)  # as large as a seed may be that was drawn
+    common = ("model_for_tests:sphere", "--x0=0,0", "--method", "cma", "--seed", drawn)
     whole = rows(call("minimize", *common, "--max-iter", 12))
     assert call("minimize", *common, "--max-iter", 5, "--checkpoint", "run.ckpt").exit_code == 0
     result = call("resume", "run.ckpt", "model_for_tests:sphere", "--max-iter", 12)

@@ -48,7 +48,7 @@ class Display:
         self._live = Live(console=self._console, get_renderable=self.panel, refresh_per_second=4, transient=True)
 
     def __enter__(self) -> "Display":
-        self._live.start()
+        self._live.start(refresh=True)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -55,18 +55,23 @@ def carry_out(
 
 @contextlib.contextmanager
 def until_signal() -> Generator[list[int], None, None]:
-    """SIGTERM, by which batch systems say that the time is up, ends a run as Ctrl-C does; the list tells it happened."""
+    """SIGTERM, by which batch systems say that the time is up, and SIGHUP end a run as Ctrl-C does; the list tells which."""
     caught: list[int] = []
 
     def stop(number: int, _: object) -> None:
         caught.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
+    numbers = [
+        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL
+    ]  # not nohup's
+    for number in numbers:
+        signal.signal(number, stop)
     try:
         yield caught
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
