@@ -77,6 +77,8 @@ def test_a_point_on_stdin_and_in_a_file_to_the_last_bit(tmp_path):
         ('{"f": null}', None),
         ('{"f": true}', None),
         ("[1]", None),
+        ("[" * 100_000, None),
+        (f'{{"f": 1{"0" * 400}}}', None),
     ],
 )
 def test_the_last_number_on_stdout(stdout, value):

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 def summary(result: "OptimizeResult", seconds: float) -> str:
     """Lines to read; x as `--x0` takes it."""
+    took = f"{seconds:.1f} s" if seconds < 60 else clock(seconds)
     rows = {
         "f": repr(float(result.fun)),
         "x": ",".join(repr(value) for value in result.x.tolist()),
-        "evaluations": f"{result.nfev} in {result.nit} generations, {f'{seconds:.1f} s' if seconds < 60 else clock(seconds)}",
+        "evaluations": f"{result.nfev} in {result.nit} generation{'s' * (result.nit != 1)}, {took}",
     }
     if result.restarts:
         rows["restarts"] = str(result.restarts)

@@ -196,7 +196,7 @@ def parse_value(stdout: str) -> float | None:
     for text in (stdout, *reversed(stdout.splitlines())):
         with contextlib.suppress(ValueError):
             return float(text)
-        with contextlib.suppress(ValueError, RecursionError):
+        with contextlib.suppress(ValueError, OverflowError, RecursionError):
             found: Any = json.loads(text)
             value: Any = found.get("f") if isinstance(found, dict) else None
             if isinstance(value, int | float) and not isinstance(value, bool):
