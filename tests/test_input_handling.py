@@ -173,7 +173,7 @@ def test_popsize_of_a_strategy_object():
         ({"workers": 2, "vectorized": True}, ValueError, "leave workers=2 out"),
         ({"workers": map, "vectorized": True}, ValueError, "leave workers out"),
         (
-            {"workers": 2, "args": (iter(()), (i for i in ()))},
+            {"workers": 2, "args": ((i for i in ()),)},
             ValueError,
             "cannot be pickled .* pass workers=ThreadPoolExecutor",
         ),

@@ -18,7 +18,6 @@ from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -26,13 +25,15 @@ import numpy as np
 from thalweg.evaluate.base import DIED, Engine, Ticket
 from thalweg.evaluate.shipping import payload
 from thalweg.validation import as_count
-from thalweg.values import Failure, Objective, Outcome, raised, received
+from thalweg.values import Failure, Objective, Outcome, Plain, raised, received
 
 MISSING = "thalweg.Dask needs distributed, which is not installed: run `pip install thalweg[dask]`."
 PATIENCE = 60.0
 """Seconds to wait for workers when there are none."""
 RECOVERY = 0.1
 """Seconds between two looks at workers that are being restarted."""
+SURE = 1.0
+"""Seconds between two looks for workers that join."""
 
 
 class Dask:
@@ -84,10 +85,8 @@ class DaskEngine(Engine):
     wanted: int | None
     closing: list[Callable[[], Any]]
     """What to do in the end."""
-    running: dict[Any, Ticket] = field(default_factory=dict[Any, Ticket], init=False)
-    """What was submitted and has no outcome."""
-    done: set[Any] = field(default_factory=set[Any], init=False)
-    """Futures that have ended, whose values are on their way: their workers are free already."""
+    running: dict[str, tuple[Ticket, Any]] = field(default_factory=dict[str, tuple[Ticket, Any]], init=False)
+    """Point and future of each task that has no outcome yet, by its key."""
     alone_since: float | None = field(default=None, init=False)
     """Since when there is no worker at all."""
     complete: bool = field(default=False, init=False)
@@ -95,15 +94,17 @@ class DaskEngine(Engine):
 
     def __post_init__(self) -> None:
         self.name = f"thalweg-{uuid.uuid4().hex}"
+        self.task = _task(self.name)
+        self.ended: SimpleQueue[tuple[str, Plain | None]] = SimpleQueue()
         try:
             self.client.wait_for_workers(1, timeout=PATIENCE)
+            self.client.subscribe_topic(self.name, lambda event: self.ended.put(event[1]))
             self.client.register_plugin(_plugin(self.distributed, self.name, self.job), name=self.name)
         except BaseException:
             self._let_go()
             raise
-        self.number = self.wanted or max(1, sum(self.client.nthreads().values()))
-        self.task = _task(self.name)
-        self.ended: SimpleQueue[tuple[Any, Outcome | None]] = SimpleQueue()
+        self.number, self.looked = self.wanted or 1, 0.0
+        self._able()
 
     @property
     def slots(self) -> int:
@@ -111,58 +112,57 @@ class DaskEngine(Engine):
 
     def room(self, wanted: int) -> int:
         """Two points on one worker would be lost together, so while one is restarted there is less room."""
-        able = self.number if self.complete else self._able()
-        return max(0, able - len(self.running) + len(self.done))
+        sure = self.complete and (self.wanted is not None or time.monotonic() < self.looked + SURE)
+        able = self.number if sure else self._able()
+        return max(0, able - len(self.running))
 
     def start(self, ticket: Ticket, x: np.ndarray) -> None:
-        # a key of its own: the same point may be evaluated twice
-        future = self.client.submit(self.task, x, key=f"{self.name}-{uuid.uuid4().hex}", pure=False, retries=0)
-        self.running[future] = ticket
-        future.add_done_callback(self._fetch)
+        key = f"{self.name}-{uuid.uuid4().hex}"  # one of its own: the same point may be evaluated twice
+        future = self.client.submit(self.task, key, x, key=key, pure=False, retries=0)
+        self.running[key] = ticket, future
+        future.add_done_callback(lambda future: self.ended.put((future.key, None)))
 
     def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
         if not self.complete:
             timeout = RECOVERY if timeout is None else min(timeout, RECOVERY)
         try:
-            future, outcome = self.ended.get(timeout=timeout)
+            key, plain = self.ended.get(timeout=timeout)
         except Empty:
             return []
-        if future not in self.running:  # it was given up
+        if key not in self.running:  # it was given up, or this is its second message
             return []
-        if outcome is None:
-            self.done.add(future)
-            return []
-        self.done.discard(future)
-        future.release()  # or it would be evaluated again when the worker that has its value dies
-        return [(self.running.pop(future), outcome)]
+        ticket, future = self.running.pop(key)
+        outcome = received(plain) if plain is not None else self._outcome(future)
+        future.release()  # or it would be evaluated again when its worker dies
+        return [(ticket, outcome)]
 
     def give_up(self, ticket: Ticket) -> None:
         """Ends the worker process that has the point, as nothing less stops an evaluation; its nanny starts another one."""
-        future = next(future for future, running in self.running.items() if running == ticket)
-        del self.running[future]
-        self.done.discard(future)
-        where = [worker for worker, keys in self.client.processing().items() if future.key in keys]
+        key = next(key for key, (running, _) in self.running.items() if running == ticket)
+        _, future = self.running.pop(key)
+        where = [worker for worker, keys in self.client.processing().items() if key in keys]
         future.cancel()
-        self.complete = False
-        restart = Thread(target=self._restart, args=(where,), name="thalweg-dask-restart", daemon=True)
-        restart.start()  # which takes a second or two
+        if where:
+            self.complete = False
+            self.client.run(_kill, nanny=True, workers=where, on_error="ignore")
+            end = time.monotonic() + PATIENCE
+            while not self.client.nthreads().keys().isdisjoint(where) and time.monotonic() < end:
+                time.sleep(0.01)  # until the scheduler knows, or the next point might go there and be lost too
 
     def close(self) -> None:
         with suppress(Exception):  # the cluster may be gone
-            for future in self.running:
+            for _, future in self.running.values():
                 future.cancel()
+            self.client.unsubscribe_topic(self.name)
             if not self.closing:
                 self.client.unregister_worker_plugin(self.name)
         self._let_go()
 
-    def _fetch(self, future: Any) -> None:
-        """Called by Dask, in a thread, when a future has ended."""
-        self.ended.put((future, None))
-        self.ended.put((future, self._outcome(future)))
-
     def _outcome(self, future: Any) -> Outcome:
+        """That of a task which has ended without an event."""
         try:
-            return received(future.result())
+            future.result()
+            return Outcome(Failure("Dask has lost the outcome"))
         except self.distributed.KilledWorker:
             self.complete = False
             return Outcome(Failure(DIED.reason))
@@ -172,17 +172,14 @@ class DaskEngine(Engine):
             return Outcome(raised(error))
 
     def _able(self) -> int:
-        """How many threads there are at present."""
-        able = min(self.number, sum(self.client.nthreads().values()))
-        self.complete = able == self.number
-        self.alone_since = None if able else self.alone_since or time.monotonic()
-        if self.alone_since is not None and time.monotonic() - self.alone_since > PATIENCE:
+        """How many threads there are at present. Unless their number was given, more may join."""
+        able = sum(self.client.nthreads().values())
+        self.number = self.wanted or max(self.number, able)
+        self.looked, self.complete = time.monotonic(), able >= self.number
+        self.alone_since = None if able else self.alone_since or self.looked
+        if self.alone_since is not None and self.looked - self.alone_since > PATIENCE:
             raise RuntimeError(f"Dask has had no workers for {PATIENCE:g} seconds")
-        return able
-
-    def _restart(self, where: list[str]) -> None:
-        with suppress(Exception):  # it may have ended meanwhile, or has no nanny
-            self.client.restart_workers(where, raise_for_error=False)
+        return min(able, self.number)
 
     def _let_go(self) -> None:
         for action in self.closing:
@@ -238,10 +235,22 @@ def _plugin(distributed: Any, name: str, job: bytes) -> Any:
     return ThalwegObjective()
 
 
-def _task(name: str) -> Callable[[np.ndarray], Any]:
-    def evaluate(x: np.ndarray) -> Any:
+def _kill(dask_worker: Any) -> None:
+    """What a nanny does with its worker."""
+    os.kill(dask_worker.pid, signal.SIGKILL)
+
+
+def _task(name: str) -> Callable[[str, np.ndarray], None]:
+    """What a worker does with a point.
+
+    The outcome goes to the scheduler by an event. As the value of the task it would stay with the worker until it is fetched,
+    and be lost with it, and it would come later.
+    """
+
+    def evaluate(key: str, x: np.ndarray) -> None:
         from distributed import get_worker
 
-        return getattr(get_worker(), name)(x)
+        worker = get_worker()
+        worker.log_event(name, (key, getattr(worker, name)(x)))
 
     return evaluate
