@@ -1,6 +1,7 @@
 """`thalweg minimize` and `thalweg resume`: from what was typed to the result, and how each mistake is told."""
 
 import json
+import logging
 import os
 import shlex
 import signal
@@ -153,12 +154,17 @@ def test_a_whole_generation_at_once():
     assert rows(result)["evaluations"].startswith("70 in 10")
 
 
-def test_failures_are_counted_and_told_unless_quiet():
-    result = call("minimize", "model_for_tests:refuses", "--x0=0,0", "--sigma0", 1, *CMA, *LIMIT)
-    assert result.exit_code == 0
+def test_failures_are_counted_and_told_unless_quiet(monkeypatch: pytest.MonkeyPatch):
+    arguments = ("minimize", "model_for_tests:refuses", "--x0=0,0", *CMA, *LIMIT)
+    with monkeypatch.context() as patch:
+        patch.setattr(logging.getLogger(), "handlers", [])  # those of pytest, which would keep warnings from stderr
+        result, silent = call(*arguments), call(*arguments, "--quiet")
+    assert result.exit_code == silent.exit_code == 0
     assert rows(result)["failures"].endswith("the first: the objective raised ValueError: too much")
+    assert rows(result)["failures"] == rows(silent)["failures"]
+    assert 'raise ValueError("too much")' in result.stderr
     assert " failed" in result.stderr.splitlines()[-1]
-    assert call("minimize", "model_for_tests:refuses", "--x0=0,0", *CMA, *LIMIT, "--quiet").stderr == ""
+    assert silent.stderr == ""
 
 
 def test_a_terminal_gets_a_panel_or_with_plain_a_line(monkeypatch: pytest.MonkeyPatch):
@@ -171,7 +177,7 @@ def test_a_terminal_gets_a_panel_or_with_plain_a_line(monkeypatch: pytest.Monkey
     assert call(*arguments, "--plain").stderr.splitlines()[-1].startswith("f ")
 
 
-def test_a_program():
+def test_a_program(monkeypatch: pytest.MonkeyPatch):
     script = 'read -r point && echo "$point" >&2; case "$point" in *-*) exit 3;; esac; echo "{\\"f\\": 0.5}"; echo bye'
     result = call(
         "minimize", "--command", f"sh -c {shlex.quote(script)}", "--x0=0.4,0.4", "--workers", 2, *CMA, "--max-iter", 2
@@ -179,6 +185,7 @@ def test_a_program():
     assert result.exit_code == 0, result.output
     assert rows(result)["f"] == "0.5"
     assert "exited with status 3; stderr: [" in rows(result)["failures"]
+    assert "exited with status 3; stderr: [" in result.stderr
     assert "Traceback" not in result.stderr
 
 

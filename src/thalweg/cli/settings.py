@@ -18,7 +18,7 @@ Decorator = Callable[[Any], Any]
 
 OPTIONS: tuple[Decorator, ...] = (
     click.argument("target", metavar="[MODULE:FUNCTION]", required=False),
-    click.option("--command", help="A program in place of the function, such as './simulate {x}'; see above."),
+    click.option("--command", help="A program in place of the function, such as './simulate {x}'."),
     click.option("--shell", is_flag=True, help="Let a shell read --command."),
     click.option("--scratch", is_flag=True, help="Run each --command in a folder of its own, which is removed afterwards."),
     click.option("--vectorized", is_flag=True, help="The function takes a whole generation, (popsize, d)."),
