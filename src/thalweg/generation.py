@@ -1,4 +1,4 @@
-"""A generation on its way through the user's hands: points go out in one order and may come back in another."""
+"""A whole generation on its way through the user's hands."""
 
 from collections.abc import Callable
 from math import sqrt
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.stepping import Drawn
-from thalweg.validation import as_array, shortened
+from thalweg.validation import as_array
 
 
 class Asked(NamedTuple):
@@ -21,34 +21,13 @@ class Asked(NamedTuple):
     """How many of them were not drawn but given by the user."""
 
 
-def match(asked: np.ndarray, told: Any) -> np.ndarray:
-    """For each told point its place among the asked ones; both must hold the same points, in any order.
+def is_whole(asked: np.ndarray, told: Any) -> bool:
+    """Whether these are all points of a generation, as they went out; no loop over large generations.
 
-    >>> match(np.array([[1.0], [2.0], [3.0]]), [[3], [1], [2]]).tolist()
-    [2, 0, 1]
+    >>> is_whole(np.array([[1.0], [2.0]]), [[1], [2]])
+    True
     """
-    points = as_array(told, "X")
-    if points.ndim != 2 or points.shape[1] != asked.shape[1]:
-        raise ValueError(f"X must hold the {len(asked)} points of the last ask, shape {asked.shape}, got shape {points.shape}")
-    if points.shape == asked.shape and np.array_equal(points, asked):  # as they went out; no loop over large generations
-        return np.arange(len(asked))
-    open_places: dict[bytes, list[int]] = {}
-    for i, point in reversed(list(enumerate(asked + 0.0))):  # + 0.0 makes -0.0 and 0.0 the same
-        open_places.setdefault(point.tobytes(), []).append(i)
-    places = [places.pop() if (places := open_places.get(point.tobytes())) else -1 for point in points + 0.0]
-    foreign = [i for i, place in enumerate(places) if place < 0]
-    missing = sorted(i for places in open_places.values() for i in places)
-    if foreign:
-        raise ValueError(
-            f"X holds {len(foreign)} point(s) that the last ask did not return, the first one X[{foreign[0]}] = "
-            f"{shortened(points[foreign[0]].tolist())}; tell the points of ask as they are, or offer others with inject"
-        )
-    if missing:
-        raise ValueError(
-            f"X lacks {len(missing)} of the {len(asked)} points of the last ask, the first one at place {missing[0]}; "
-            "tell a whole generation at once, with the value NaN for what could not be evaluated"
-        )
-    return np.array(places)
+    return np.array_equal(as_array(told, "X"), asked)
 
 
 def place_given(

@@ -13,13 +13,14 @@ import numpy as np
 
 from thalweg import checkpoint, stepping
 from thalweg.bounds import parse_bounds
-from thalweg.generation import Asked, match, place_given
+from thalweg.flight import Flight, Point
+from thalweg.generation import Asked, is_whole, place_given
 from thalweg.methods import make_strategy
 from thalweg.result import make_result
 from thalweg.stepping import Drawn
 from thalweg.stopping import Budget, Generation, StopTests, Tolerances, default_max_iter, spent
 from thalweg.types import State, Strategy
-from thalweg.validation import Seed, as_array, as_point, as_positive, as_seed, shortened
+from thalweg.validation import Seed, as_array, as_count, as_point, as_positive, as_seed, shortened
 from thalweg.values import Failure, to_value
 
 if TYPE_CHECKING:
@@ -101,7 +102,10 @@ class Optimizer:
         self.drawn: Drawn | None
         """The next generation, if it was drawn ahead."""
         self._state, self.drawn = self.steps.begin(self.seed, self.mean, self.sigma0)
+        self.flight = Flight(self.steps, self.popsize)
+        """Points of generations that are not told as a whole."""
         self._asked: Asked | None = None
+        """A whole generation in the user's hands, of which nothing is told yet."""
         self._halted: dict[str, float] = {}
 
     @property
@@ -112,6 +116,7 @@ class Optimizer:
     @state.setter
     def state(self, state: State) -> None:
         self._state, self.drawn, self._asked = self.steps.hidden(state), None, None
+        self.flight = Flight(self.steps, self.popsize)
 
     @property
     def nit(self) -> int:
@@ -128,55 +133,82 @@ class Optimizer:
         """The step-size."""
         return self.info.get("sigma", float(np.sqrt(np.mean(self.std**2))))
 
-    def ask(self) -> np.ndarray:
-        """The points of the next generation, (popsize, d), inside the bounds. Asking again gives fresh points."""
+    def ask(self, number: int | None = None) -> np.ndarray:
+        """The points of the next generation, (popsize, d), inside the bounds; or as many as are wanted.
+
+        Asking again gives fresh points. Those that were asked before can still be told, however late.
+
+        >>> es = Optimizer([1.0, 2.0], popsize=6, method="cma", seed=1)
+        >>> es.ask(2).shape
+        (2, 2)
+        """
+        if number is None and not self.flight:
+            if self._asked is not None:
+                self._set_aside(self._asked)
+            self._asked = self._draw()
+            return self._asked.x.copy()
+        return np.stack([point.x for point in self.hand_out(self.popsize if number is None else number)])
+
+    def hand_out(self, number: int) -> list[Point]:
+        """As `ask(number)`, but with the places of the points among all: for records of what was evaluated."""
+        as_count(number, "number")
         if self._asked is not None:
-            self._state, self.drawn = self._asked.drawn.state, None
-        e, y, state = self.steps.ask(self._state) if self.drawn is None else self.drawn
-        injected = min(len(self.injected), self.popsize)
-        if injected:
-            given = self.injected[:injected] if self.box is None else self.box.out_of(self.injected[:injected])
-            invert = partial(self.steps.invert, self._state)
-            e, y = place_given(given, np.asarray(e), np.asarray(y), self.mean, invert)
-        x = np.array(y) if self.box is None else self.box.into(np.asarray(y))
-        x[:injected] = self.injected[:injected]
-        if not np.all(np.isfinite(x)):
-            raise RuntimeError(f"the search distribution is no longer finite (after {self.nit} generations); see stop()")
-        self._asked = Asked(Drawn(e, y, state), x, injected)
-        return x.copy()
+            self._set_aside(self._asked)
+        while len(self.flight.queue) < number:
+            asked = self._draw()
+            self.injected = self.injected[asked.injected :]
+            self._state, self.drawn = asked.drawn.state, None
+            self.flight.add(asked.drawn, asked.x, self.nit)
+        return self.flight.hand_out(number)
 
     def tell(self, X: Any, F: Iterable[Any]) -> None:
-        """Learn from the values F of the points X of the last `ask`, in any order; NaN or None marks a failure.
+        """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
+
+        Every `popsize` values move the search on, whichever points they belong to. A whole generation in any order and in any
+        portions gives the same as at once.
 
         >>> es = Optimizer([1.0], popsize=4, method="cma", seed=1)
         >>> X = es.ask()
-        >>> es.tell(X[::-1], [None if x[0] > 1.5 else x[0] ** 2 for x in X[::-1]])
-        >>> es.nfev
-        4
+        >>> es.tell(X[2:], [x[0] ** 2 for x in X[2:]])
+        >>> es.tell(X[:2], [None, X[1, 0] ** 2])
+        >>> es.nfev, es.nit, es.failures
+        (4, 1, 1)
         """
-        asked, f = self._values(X, F)
-        self._count(asked.x, f)
-        ranked = np.sort(f)  # NaN last
-        failed = np.isnan(ranked)
-        ranked[failed] = np.inf
-        if failed[0] and self.tests.failed == 0:
-            logger.warning("generation %d has not a single value; its points are ranked by chance", self.nit + 1)
-        state, drawn, view = self.steps.tell(asked.drawn, f)
-        self._state, self.drawn = (state, drawn) if view.finite else (asked.drawn.state, None)
-        self.injected = self.injected[asked.injected :]
-        self.info = view.info
-        condition = stepping.covariance_condition(view.scale) if self.nit % 10 == 9 else np.nan
-        generation = Generation(ranked, view.mean, view.std, condition, view.finite, self.nfev, self.best.f, self.best.nfev)
-        self.tests.observe(generation, self.mean)
-        if view.finite:
-            self.mean, self.std = view.mean, view.std
-        self._asked = None
+        values, failures = _numbers(F)
+        asked = self._asked
+        if asked is not None and is_whole(asked.x, X) and len(values) == self.popsize:
+            self._count(asked.x, values, failures)
+            self.injected = self.injected[asked.injected :]
+            self._learn(asked.drawn, values)
+            return
+        if asked is not None:
+            self.injected = self.injected[asked.injected :]
+            self._set_aside(asked)
+        if not self.flight.open:
+            raise ValueError("there is no open generation to tell: call ask first, and tell each point once")
+        points = self.flight.find(X, self.d)
+        if len(values) != len(points):
+            raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {len(values)}")
+        told = sorted(zip(points, values.tolist(), strict=True), key=lambda each: each[0].place)
+        self._count(np.reshape([point.x for point, _ in told], (-1, self.d)), np.array([f for _, f in told]), failures)
+        self.flight.told(told)
+        while (ready := self.flight.ready(self._state, self.nit)) is not None:
+            e = self.flight.draws(self._state, ready, self.nit)
+            y = np.stack([point.y for point in ready])
+            self._learn(Drawn(e, y, self._state), np.array([point.f for point in ready]))
+
+    @property
+    def open_points(self) -> list[Point]:
+        """The points that were asked and not told yet, oldest first; unless they are a whole generation."""
+        return sorted(self.flight.still_open(), key=lambda point: point.place)
 
     def abandon(self, X: Any, F: Iterable[Any]) -> None:
         """End the open generation without learning from it; those values that are not NaN still count."""
-        asked, f = self._values(X, F)
-        self._count(asked.x[~np.isnan(f)], f[~np.isnan(f)])
-        self._state, self.drawn, self._asked = asked.drawn.state, None, None
+        values, failures = _numbers(F)
+        if self._asked is None or not is_whole(self._asked.x, X) or len(values) != self.popsize:
+            raise ValueError("X and F must be those of the last ask, of which nothing may be told yet")
+        self._count(self._asked.x[~np.isnan(values)], values[~np.isnan(values)], failures)
+        self._state, self.drawn, self._asked = self._asked.drawn.state, None, None
 
     def inject(self, points: Any) -> None:
         """Offer known good points: they take the places of samples in the next generation.
@@ -245,34 +277,67 @@ class Optimizer:
         checkpoint.restore(es, path)
         return es
 
-    def _values(self, X: Any, F: Iterable[Any]) -> tuple[Asked, np.ndarray]:
-        """The open generation and its values in the order in which it was asked."""
-        if self._asked is None:
-            raise ValueError("there is no open generation to tell: call ask first, and tell each generation once")
-        try:
-            values = F if _is_vector(F) else [to_value(returned) for returned in F]
-        except TypeError:
-            raise TypeError(f"F must be a sequence of values, one for each point, got {shortened(F)}") from None
-        if len(values) != self.popsize:
-            raise ValueError(f"F must hold one value for each of the {self.popsize} points of the last ask, got {len(values)}")
-        places = match(self._asked.x, X)
-        if isinstance(values, list):
-            for value in values:
-                if isinstance(value, Failure):
-                    self.failures += 1
-                    logger.debug("a value was told that is no number: %s", value.reason)
-            values = [np.nan if isinstance(value, Failure) else value for value in values]
-        f = np.empty(self.popsize)
-        f[places] = values
-        return self._asked, f
+    def _draw(self) -> Asked:
+        """A generation from the present state, injected points in its first places."""
+        e, y, state = self.steps.ask(self._state) if self.drawn is None else self.drawn
+        injected = min(len(self.injected), self.popsize)
+        if injected:
+            given = self.injected[:injected] if self.box is None else self.box.out_of(self.injected[:injected])
+            invert = partial(self.steps.invert, self._state)
+            e, y = place_given(given, np.asarray(e), np.asarray(y), self.mean, invert)
+        x = np.array(y) if self.box is None else self.box.into(np.asarray(y))
+        x[:injected] = self.injected[:injected]
+        if not np.all(np.isfinite(x)):
+            raise RuntimeError(f"the search distribution is no longer finite (after {self.nit} generations); see stop()")
+        return Asked(Drawn(e, y, state), x, injected)
 
-    def _count(self, x: np.ndarray, f: np.ndarray) -> None:
+    def _set_aside(self, asked: Asked) -> None:
+        """Points of a whole generation, from now on one by one."""
+        self._state, self.drawn, self._asked = asked.drawn.state, None, None
+        self.flight.queue.clear()
+        self.flight.add(asked.drawn, asked.x, self.nit)
+        self.flight.hand_out(len(asked.x))
+
+    def _learn(self, drawn: Drawn, f: np.ndarray) -> None:
+        """One step of the search."""
+        ranked = np.sort(f)  # NaN last
+        failed = np.isnan(ranked)
+        ranked[failed] = np.inf
+        if failed[0] and self.tests.failed == 0:
+            logger.warning("generation %d has not a single value; its points are ranked by chance", self.nit + 1)
+        self.flight.move_on(drawn.state)
+        state, ahead, view = self.steps.tell(drawn, f)
+        self._state, self.drawn = (state, ahead) if view.finite else (drawn.state, None)
+        self.info = view.info
+        condition = stepping.covariance_condition(view.scale) if self.nit % 10 == 9 else np.nan
+        generation = Generation(ranked, view.mean, view.std, condition, view.finite, self.nfev, self.best.f, self.best.nfev)
+        self.tests.observe(generation, self.mean)
+        if view.finite:
+            self.mean, self.std = view.mean, view.std
+        self._asked = None
+
+    def _count(self, x: np.ndarray, f: np.ndarray, failures: int) -> None:
         """Count evaluations and keep the best point."""
+        self.failures += failures
         if len(f):
             i = int(np.argmin(np.where(np.isnan(f), np.inf, f)))
             if f[i] < self.best.f:
                 self.best = Best(x[i].copy(), float(f[i]), self.nfev + i + 1)
         self.nfev += len(f)
+
+
+def _numbers(F: Iterable[Any]) -> tuple[np.ndarray, int]:
+    """Values as numbers, NaN where there is none, and how often something else was told in their place."""
+    try:
+        values = F if _is_vector(F) else [to_value(returned) for returned in F]
+    except TypeError:
+        raise TypeError(f"F must be a sequence of values, one for each point, got {shortened(F)}") from None
+    if not isinstance(values, list):
+        return np.asarray(values, float), 0
+    failed = [value.reason for value in values if isinstance(value, Failure)]
+    if failed:
+        logger.debug("values were told that are no numbers, the first: %s", failed[0])
+    return np.array([np.nan if isinstance(value, Failure) else value for value in values], float), len(failed)
 
 
 def _is_vector(values: Any) -> TypeGuard[np.ndarray]:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thalweg import checkpoint
+from thalweg.flight import Flight, Point
 from thalweg.optimizer import Best, Optimizer
 from thalweg.restarts import FINAL, Schedule, Start, Tally, check_restarts, first_point
 from thalweg.stopping import Budget, spent
 from thalweg.types import Strategy
-from thalweg.validation import Seed, as_point, as_seed
+from thalweg.validation import Seed, as_array, as_point, as_seed
+from thalweg.values import to_value
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -69,6 +71,8 @@ class RestartingOptimizer:
         self.schedule = Schedule(self.run.popsize, self.run.sigma0, self.seed, bool(bipop))
         self.tally = Tally()
         self.identity = {**checkpoint.identity(self.run), "bipop": bool(bipop)}
+        self.ended: list[Flight] = []
+        """Of runs that have ended while points of theirs were still out."""
         self.started = time.monotonic()
 
     @property
@@ -128,14 +132,40 @@ class RestartingOptimizer:
         """Seconds since the start."""
         return time.monotonic() - self.started
 
-    def ask(self) -> np.ndarray:
-        """The points of the next generation, (popsize, d): that of the next run if one has ended."""
+    def ask(self, number: int | None = None) -> np.ndarray:
+        """Points of the next generation, by default all: that of the next run if one has ended."""
         self._go_on()
-        return self.run.ask()
+        return self.run.ask(number)
+
+    def hand_out(self, number: int) -> list[Point]:
+        """As `ask(number)`, but with the places of the points in the present run."""
+        self._go_on()
+        return self.run.hand_out(number)
 
     def tell(self, X: Any, F: Iterable[Any]) -> None:
-        """Learn from the values F of the points X of the last `ask`, in any order."""
-        self.run.tell(X, F)
+        """Learn from the values F of points X that were asked, any of them, in any order.
+
+        Those of a run that has ended meanwhile count, but teach nothing.
+        """
+        if not self.ended:
+            self.run.tell(X, F)
+            return
+        points, values = as_array(X, "X"), list(F)
+        owners = [next((flight for flight in self.ended if flight.holds(x)), None) for x in np.atleast_2d(points)]
+        present = [i for i, flight in enumerate(owners) if flight is None]
+        if present or len(values) != len(owners):
+            self.run.tell(points[present], [values[i] for i in present] if len(values) == len(owners) else values)
+        for i, flight in enumerate(owners):
+            if flight is not None:
+                value = to_value(values[i])
+                flight.forget(points[i])
+                self.tally = self.tally.add_late(points[i], value if isinstance(value, float) else None, self.nfev + 1)
+        self.ended = [flight for flight in self.ended if flight.open]
+
+    @property
+    def open_points(self) -> list[Point]:
+        """The points of the present run that were asked and not told yet, oldest first."""
+        return self.run.open_points
 
     def abandon(self, X: Any, F: Iterable[Any]) -> None:
         """End the open generation without learning from it; those values that are not NaN still count."""
@@ -222,6 +252,8 @@ class RestartingOptimizer:
             self.schedule = self.schedule.after(ended.nfev)
             self.run = self._begun()
             self.run.injected = ended.injected
+            if ended.flight.open:
+                self.ended.append(ended.flight)
 
     def _begun(self) -> Optimizer:
         start: Start = self.schedule.start(self.x0, self.run.box)

@@ -151,3 +151,9 @@ class Tally:
         total = self.include(result)
         best = float(total.fun), total.x.tolist(), bool(total.success), found
         return Tally(self.runs + 1, total.nfev, total.nit, total.failures, *best)
+
+    def add_late(self, x: np.ndarray, f: float | None, found: int) -> "Tally":
+        """The account with one more value of a run that has ended before, None if there was none."""
+        if f is None or not f < self.fun:
+            return replace(self, nfev=self.nfev + 1, failures=self.failures + (f is None))
+        return replace(self, nfev=self.nfev + 1, fun=f, x=x.tolist(), found=found)

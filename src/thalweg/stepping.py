@@ -70,6 +70,7 @@ class Steps:
         self._turn: Callable[..., Any] = self._learned
         self._ask: Callable[..., tuple[Array, Array, State]] | None = None if self.compiles else self._asked
         self._invert: Callable[..., Array] = jax.jit(self._inverted) if self.compiles else self._inverted
+        self._look: Callable[..., tuple[Array, Array]] = jax.jit(self._looked) if self.compiles else self._looked
         if self.compiles:  # both at the same time, and this goes on meanwhile
             point, number = jax.ShapeDtypeStruct((d,), float), jax.ShapeDtypeStruct((), float)
             self._begin = Program(self._started, jax.ShapeDtypeStruct((2,), np.uint32), point, number)
@@ -103,6 +104,12 @@ class Steps:
         with jax.enable_x64(True):
             return np.array(self._invert(self.hidden(state), x))
 
+    def look(self, state: State, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The draws that give the points x, and the log-densities of these points."""
+        with jax.enable_x64(True):
+            e, density = self._look(self.hidden(state), x)
+            return np.array(e), np.array(density)
+
     def shown(self, state: State) -> State:
         """A state of these steps as the strategy knows it."""
         if not self.compiles:
@@ -131,6 +138,10 @@ class Steps:
 
     def _inverted(self, state: State, x: Array) -> Array:
         return self.strategy.invert(self.shown(state), x)
+
+    def _looked(self, state: State, x: Array) -> tuple[Array, Array]:
+        shown, x = self.shown(state), jnp.asarray(x)
+        return self.strategy.invert(shown, x), self.strategy.log_prob(shown, x)
 
     def _learned(self, state: State, e: Array, x: Array, f: Array) -> tuple[State, Any, Array, Any]:
         state, info = self.strategy.tell(self.shown(state), e, x, jnp.asarray(f))

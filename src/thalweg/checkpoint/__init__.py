@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 HISTORY = ("recent", "bests", "medians")
 COUNTERS = ("nit", "flat", "failed", "first", "reasons")
+FLIGHT = "flight"
+"""Points that were asked one by one, under `extra`."""
 STATE = "state."
 """What the names of the state's leaves begin with."""
 
@@ -44,7 +46,7 @@ def save(es: "Optimizer", path: Target, extra: Mapping[str, Any] | None = None) 
         "failures": es.failures,
         "elapsed": es.elapsed,
         "info": es.info,
-        "extra": dict(extra or {}),
+        "extra": {**(extra or {}), FLIGHT: es.flight.pack() if es.flight else None},
     }
     archive.write(Path(path), {**leaves, **history, **arrays}, meta)
 
@@ -66,6 +68,11 @@ def restore(es: "Optimizer", path: Target) -> dict[str, Any]:
     es.mean, es.std, es.injected = arrays["mean"], arrays["std"], arrays["injected"]
     es.nfev, es.failures, es.info = meta["nfev"], meta["failures"], meta["info"]
     es.started -= meta["elapsed"]
+    flight = meta["extra"].pop(FLIGHT, None)
+    try:
+        es.flight.unpack(flight or {}, es.d)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: its open points are none ({error})") from None
     return meta["extra"]
 
 
