@@ -282,6 +282,9 @@ def test_names_and_places(tmp_path, monkeypatch):
     (tmp_path / "file.parquet").touch()
     with pytest.raises(ValueError, match="is a file, but Parquet logs are folders"):
         open_log(tmp_path / "file.parquet", resume=False)
+    for name in KINDS:
+        with pytest.raises(FileNotFoundError, match=name):
+            read_log(tmp_path / name)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ImportError, match=r"run `pip install thalweg\[parquet\]`"):
         open_log(tmp_path / "run.parquet", resume=False)

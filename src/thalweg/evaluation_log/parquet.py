@@ -92,6 +92,8 @@ class ParquetLog(EvaluationLog):
 def read_parquet(path: Path) -> Iterator[Evaluation]:
     """The evaluations in a folder."""
     pq = require()
+    if not path.is_dir():
+        raise FileNotFoundError(f"there is no folder {os.fspath(path)!r}")
     for part in parts(path):
         try:
             rows = pq.read_table(part).to_pylist()
