@@ -124,10 +124,17 @@ class Evaluator:
         """Wait at most `timeout` seconds for the next outcomes; none if no point is open. Failures are counted."""
         attempts = self._single()
         points = {ticket: attempt.x for ticket, attempt in attempts.open.items()}
-        found = attempts.finished(timeout)
-        for ticket, outcome in found:
-            self._count(points[ticket], outcome)
-        return found
+        return self._counted(attempts.finished(timeout), points)
+
+    def collect(self) -> list[tuple[Ticket, Outcome]]:
+        """What has finished by now, after which nothing is started."""
+        attempts = self._single()
+        points = {ticket: attempt.x for ticket, attempt in attempts.open.items()}
+        return self._counted(attempts.collect(), points)
+
+    def drop(self) -> None:
+        """Give up all points that are open."""
+        self._single().drop()
 
     def check(self) -> None:
         """Raise an error if all evaluations so far have raised, died or taken too long."""
@@ -145,6 +152,13 @@ class Evaluator:
 
     def __exit__(self, *_: object) -> None:
         self.engine.close()
+
+    def _counted(
+        self, found: list[tuple[Ticket, Outcome]], points: Mapping[Ticket, np.ndarray]
+    ) -> list[tuple[Ticket, Outcome]]:
+        for ticket, outcome in found:
+            self._count(points[ticket], outcome)
+        return found
 
     def _single(self) -> Attempts:
         if self.attempts is None:
@@ -204,4 +218,4 @@ class Evaluator:
             logger.warning("%s, at x = %s", failure.reason, shortened(x.tolist()), exc_info=failure.error)
 
 
-__all__ = ["Dask", "Evaluator", "Interrupted", "Ray", "Workers", "to_value"]
+__all__ = ["Dask", "Evaluator", "Interrupted", "Ray", "Ticket", "Workers", "to_value"]

@@ -97,6 +97,8 @@ class Processes(Engine):
         return self.number
 
     def room(self, wanted: int) -> int:
+        for worker in [worker for worker in self.workers if worker.ticket is None and worker.process.poll() is not None]:
+            self._lost(worker)
         for _ in range(min(self.number, wanted + self._busy()) - len(self.workers)):
             worker = Worker.begin(self.job)
             self.workers.append(worker)

@@ -5,6 +5,7 @@ Each worker is a Ray actor that has unpickled the objective once. Ray itself ret
 
 import importlib
 import os
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +45,10 @@ class Ray:
         ours = not ray.is_initialized()
         if ours:
             local = {"num_cpus": self.workers, "include_dashboard": False} if self.address is None else {}
-            ray.init(address=self.address or "local", logging_level="warning", **local)
+            with warnings.catch_warnings():
+                # JAX warns of forks, rightly; those here become other programs at once
+                warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+                ray.init(address=self.address or "local", logging_level="error", **local)
         number = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1) // (self.options["num_cpus"] or 1)))
         return RayEngine(fun, args, ray, ray.put(job), number, self.options, ours)
 
@@ -116,11 +120,10 @@ class RayEngine(Engine):
                 return
 
     def close(self) -> None:
-        if self.ours:
-            self.ray.shutdown()
-            return
         for actor in list(self.actors):
             self._remove(actor)
+        if self.ours:
+            self.ray.shutdown()
 
     def _answer(self, actor: Actor) -> Outcome:
         reference, actor.asked, actor.ticket = actor.asked, None, None
