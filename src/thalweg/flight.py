@@ -63,6 +63,11 @@ class Flight:
     def __bool__(self) -> bool:
         return bool(self.open or self.waiting or self.queue)
 
+    @property
+    def handed(self) -> int:
+        """How many points of the present generation were handed out."""
+        return self.drawn - len(self.queue)
+
     def add(self, drawn: Drawn, x: np.ndarray, generation: int) -> None:
         """Points that were drawn just now."""
         e, y = np.asarray(drawn.e), np.asarray(drawn.x)

@@ -41,8 +41,8 @@ class Job(ABC):
     log: EvaluationLog | None = None
     whole: bool = field(default=True, init=False)
     """Whether the optimiser is not in the midst of a change, in which an interrupt may have left it."""
-    written: tuple[int, int] | None = field(default=None, init=False)
-    """The run and its generation that the checkpoint is of."""
+    written: tuple[int, int, int] | None = field(default=None, init=False)
+    """The run, its generation and the number of evaluations that the checkpoint is of."""
     writing: float = field(default=0.0, init=False)
     """Seconds that went into checkpoints."""
 
@@ -62,15 +62,19 @@ class Job(ABC):
         except KeyboardInterrupt:
             self.es.halt("interrupt")
         finally:
+            self.end()
             self.save()
         result = self.result()
         logger.info("%s", result.message)
         self.progress.show(result, self.es.elapsed, final=True)
         return result
 
+    def end(self) -> None:
+        """Nothing more will be evaluated."""
+
     def save(self) -> None:
         """Write the checkpoint, unless there is none or it is up to date."""
-        now = (self.es.schedule.runs, self.es.run.nit)
+        now = (self.es.schedule.runs, self.es.run.nit, self.es.nfev)
         if self.checkpoint is None or not self.whole or self.written == now:
             return
         started = time.monotonic()

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg import checkpoint as checkpoints
 from thalweg.evaluate import Evaluator, Workers
-from thalweg.evaluation_log import open_log
+from thalweg.evaluation_log import open_log, read_log
 from thalweg.job import Generations
 from thalweg.progress import Progress
 from thalweg.restarting import RestartingOptimizer, read_account
+from thalweg.stream import Stream
 from thalweg.types import Strategy
 from thalweg.validation import Seed, listed, shortened
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("thalweg")
 
-CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callback", "progress", "log")
+CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callback", "progress", "log", "asynchronous")
 """Arguments of `minimize` that a checkpoint does not hold, and that `resume` takes."""
 
 
@@ -42,6 +43,7 @@ def minimize(
     seed: Seed = None,
     workers: Workers = 1,
     vectorized: bool = False,
+    asynchronous: bool = False,
     callback: "Callable[[OptimizeResult], Any] | None" = None,
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -75,6 +77,8 @@ def minimize(
         workers: A number of processes (-1: one for each CPU), a map-like callable, any `concurrent.futures.Executor`,
             `thalweg.Ray(...)` or `thalweg.Dask(...)`.
         vectorized: Whether fun takes the whole generation, (popsize, d), and returns as many values.
+        asynchronous: Whether to keep all workers busy: a point is begun as soon as a worker is free, and values teach when they
+            come, however late. For evaluations that take different times; the result then depends on who is quicker.
         callback: Called as callback(intermediate_result) after each generation; StopIteration ends the run.
         progress: Whether to show a line on stderr.
         checkpoint: A file to write after each generation; if it exists, the run continues from there to the same result.
@@ -117,13 +121,19 @@ def minimize(
     place = log_path(log, checkpoint, vectorized=vectorized)
     with contextlib.ExitStack() as stack:
         since = (es.schedule.runs, es.run.nit)
+        past = read_log(place)[es.nfev :] if asynchronous and written is not None and place and os.path.exists(place) else []
         kept = None if place is None else stack.enter_context(open_log(place, resume=written is not None, since=since))
         evaluator = Evaluator(fun, args, workers, vectorized=vectorized, retries=retries, eval_timeout=eval_timeout)
         evaluate = stack.enter_context(evaluator)
         if written is not None:
             evaluate.first_failure, evaluate.answered = extra["first_failure"], es.nfev > 0
             logger.info("continuing from %s after %d evaluations", written, es.nfev)
-        return Generations(es, evaluate, callback, Progress(enabled=progress, budget=es.budget), checkpoint, kept).run()
+        shown = Progress(enabled=progress, budget=es.budget)
+        if asynchronous:
+            if evaluate.attempts is None:
+                raise ValueError("asynchronous=True needs workers that take single points: a number, an executor, Ray or Dask")
+            return Stream(es, evaluate, callback, shown, checkpoint, kept, past).run()
+        return Generations(es, evaluate, callback, shown, checkpoint, kept).run()
 
 
 def resume(
@@ -154,7 +164,8 @@ def resume(
         max_iter: See above.
         ftarget: See above.
         timeout: See above; it counts from the beginning of the run, without the time between.
-        more: args, workers, vectorized, retries, eval_timeout, callback, progress, log: as in `minimize`.
+        more: args, workers, vectorized, retries, eval_timeout, callback, progress, log,
+            asynchronous: as in `minimize`.
 
     Returns:
         As `minimize`.
