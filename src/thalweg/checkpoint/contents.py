@@ -149,6 +149,7 @@ def _misfit_fields(value: Any, kinds: dict[str, Any], name: str) -> str | None:
         return _wrong(value, name)
     for key in value.keys() ^ kinds.keys():
         return f"{name} has {'no' if key in kinds else 'an unknown'} {shortened(key)}"
+    kinds = {**kinds, **{key: Seed for key in kinds if key == "seed"}}  # a schedule's is a plain int, and as large
     return next((wrong for key, kind in kinds.items() if (wrong := misfit(value[key], kind, f"{name}.{key}"))), None)
 
 
