@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from scipy.optimize import OptimizeResult
 
-from thalweg.minimize import minimize
+from thalweg import job
+from thalweg.evaluation_log import read_log
+from thalweg.minimize import minimize, resume
 from thalweg.optimizer import Optimizer
+from thalweg.restarting import RestartingOptimizer
 
 
 def sphere(x, shift=0.0):
@@ -193,3 +196,131 @@ def test_default_method_with_a_flow():
     result = minimize(lambda x: (x[0] - 1) ** 2 + 50 * (x[1] - x[0] ** 2) ** 2, [0.0, 0.0], seed=1, ftarget=1e-10)
     assert result.method == "gnn-cma"
     assert result.success
+
+
+def test_retries_and_timeouts_of_single_evaluations(tmp_path):
+    """The result is that of a run without trouble."""
+
+    def fun(x):
+        with (tmp_path / x.tobytes().hex()).open("ab") as calls:
+            calls.write(b".")
+            first = calls.tell() == 1
+        if first and x[0] > 2:
+            raise OSError("the first time only")
+        if first and x[0] < -1:
+            time.sleep(60)
+        return float(x @ x)
+
+    result = small(fun, max_iter=4, workers=2, retries=1, eval_timeout=1.0)
+    assert result.fun == small(lambda x: float(x @ x), max_iter=4).fun
+    assert (result.failures, result.nfev) == (0, 24)
+    assert any(path.stat().st_size > 1 for path in tmp_path.iterdir())
+
+
+def test_every_evaluation_is_in_the_log(tmp_path):
+    def fun(x):
+        if x[0] > 2:
+            raise OSError("out of range")
+        return sphere(x)
+
+    result = small(fun, max_iter=4, retries=1, log=tmp_path / "run.jsonl")
+    rows = read_log(tmp_path / "run.jsonl")
+    assert [(row.run, row.generation, row.index) for row in rows] == [(0, g, i) for g in range(4) for i in range(6)]
+    assert min(row.f for row in rows) == result.fun
+    failed = [row for row in rows if row.error is not None]
+    assert len(failed) == result.failures > 0
+    assert {(row.error, row.attempts) for row in failed} == {("the objective raised OSError: out of range", 2)}
+    assert all(sphere(row.x) == row.f and row.attempts == 1 for row in rows if row.error is None)
+
+
+def test_where_the_log_is(tmp_path):
+    for more in ({}, {"log": False}, {"vectorized": True}, {"vectorized": True, "log": True}):
+        folder = tmp_path / str(more)
+        folder.mkdir()
+        fun = (lambda X: np.sum(X**2, 1)) if "vectorized" in more else sphere
+        small(fun, max_iter=2, checkpoint=folder / "run.ckpt", **more)
+        assert (folder / "run.ckpt.jsonl").exists() == (more in ({}, {"vectorized": True, "log": True}))
+    with pytest.raises(ValueError, match="holds 12 evaluations of another run"):
+        small(sphere, log=tmp_path / "{}" / "run.ckpt.jsonl")
+
+
+@pytest.mark.parametrize("log", [None, False])
+@pytest.mark.parametrize("cut", ["Ctrl-C", "callback"])
+def test_a_run_that_was_cut_off_goes_on_to_the_same_bits(tmp_path, cut, log):
+    """With a log no evaluation is repeated: none of the open generation, and none of those after the last checkpoint."""
+    paid, settings = [], {"restarts": 1, "max_evals": 400, "options": {"tolfun": 1e-3}}
+
+    def fun(x):
+        paid.append(x.tobytes())
+        return sphere(x)
+
+    def interrupted(x):
+        if len(paid) == 99:
+            raise KeyboardInterrupt
+        return fun(x)
+
+    def callback(intermediate_result):
+        if intermediate_result.nit == 16:
+            raise SystemError("in the callback")
+
+    whole, needed = small(fun, **settings), paid.copy()
+    assert whole.restarts == 1
+    paid.clear()
+    path = tmp_path / "run.ckpt"
+    if cut == "Ctrl-C":
+        assert small(interrupted, checkpoint=path, log=log, **settings).nfev == 99
+    else:
+        with pytest.raises(SystemError):
+            small(fun, callback=callback, checkpoint=path, log=log, **settings)
+    result = resume(path, fun, log=log)
+    for name in ("fun", "nfev", "nit", "success", "message", "restarts", "failures", "sigma"):
+        assert result[name] == whole[name]
+    if log is None or cut == "callback":
+        assert paid == needed
+
+
+def test_resume_takes_new_budgets_and_what_a_file_cannot_hold(tmp_path):
+    path = tmp_path / "run.ckpt"
+    first = small(sphere, max_evals=60, checkpoint=path)
+    assert (first.nfev, resume(path, sphere, max_evals=120).nfev) == (60, 120)
+    with pytest.raises(TypeError, match="resume takes no 'popsize'; beside budgets it takes 'args'"):
+        resume(path, sphere, popsize=3)
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint"):
+        resume(tmp_path / "none", sphere)
+    minimize(sphere, lambda rng: rng.normal(size=2), method="cma", max_iter=2, checkpoint=tmp_path / "drawn")
+    with pytest.raises(ValueError, match="pass it as x0"):
+        resume(tmp_path / "drawn", sphere)
+
+
+def test_the_seed_is_known_before_the_first_evaluation_and_a_mended_objective_begins_anew(tmp_path):
+    path = tmp_path / "run.ckpt"
+
+    def broken(x):
+        assert path.exists()
+        raise KeyError("no such thing")
+
+    with pytest.raises(RuntimeError, match="all 6 evaluations so far have failed"):
+        minimize(broken, [1.0, -2.0], method="cma", popsize=6, checkpoint=path)
+    result = resume(path, sphere, max_iter=3)
+    assert (result.failures, result.nfev) == (0, 18)
+    assert result.fun == small(sphere, seed=result.seed, max_iter=3).fun
+
+
+def test_checkpoints_take_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):
+    written = []
+    save = RestartingOptimizer.save
+
+    def slow(es, path, extra):
+        written.append(es.nit)
+        time.sleep(0.02)
+        save(es, path, extra)
+
+    monkeypatch.setattr(RestartingOptimizer, "save", slow)
+    small(sphere, max_iter=40, checkpoint=tmp_path / "run.ckpt")
+    assert written[0] == 0
+    assert written[-1] == 40
+    assert len(written) < 20
+    written.clear()
+    monkeypatch.setattr(job, "SHARE", 1.0)
+    small(sphere, max_iter=4, checkpoint=tmp_path / "often.ckpt")
+    assert written == [0, 1, 2, 3, 4]

@@ -124,7 +124,8 @@ class Generations(Job):
         try:
             F = self.evaluate(X, None if timeout is None else max(0.0, timeout - es.elapsed), known, record)
         except Interrupted as interrupt:
-            self.save()  # before the generation that is open is given up
+            self.save()
+            self.whole = False  # a generation that is given up is not what a checkpoint should go on from
             es.abandon(X, interrupt.values)
             raise
         self.whole = False
