@@ -2,43 +2,31 @@
 
     python benchmarks/bbob_tables.py                        # prints the tables
     python benchmarks/bbob_tables.py --table docs/bbob.md   # writes them between the markers of the page
-    python benchmarks/bbob_tables.py --pack out/report --out benchmarks/results/bbob_2_5.json.gz
 
-A file holds the manifest of a results folder and, for every run, its evaluations, least f - f_opt, restarts, and the
-evaluations to every target of the ladder. `--pack` makes it, of all the runs that the folder has of `ENTRANTS`.
+`bbob_pack.py` makes the files. What two entrants are compared on is the pairs of seed and instance that both have run.
 """
 
 import argparse
-import gzip
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import inf, isnan, sqrt
 from pathlib import Path
 from typing import Any
 
+from bbob_pack import AFFINE, ENTRANTS, FLOW, LARGE, LATENT, PYCMA, SIZES, dimensions, files, load, seed, sized
 from sample_efficiency import markdown
 from valley_study import put
 
-from thalweg.experiments.bbob.entrant import Entrant, entrants
-from thalweg.experiments.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, Unit, units
-from thalweg.experiments.bbob.record import LADDER, SOLVED, Run, decode, rung
+from thalweg.experiments.bbob.entrant import Entrant
+from thalweg.experiments.bbob.plan import DIMENSIONS, FUNCTIONS
+from thalweg.experiments.bbob.record import SOLVED, Run, rung
 from thalweg.experiments.bbob.runtime import Runs, geometric_mean, hardest
-from thalweg.experiments.bbob.store import MANIFEST, Store
 from thalweg.experiments.bbob.summary import ALL, AT_ALL, FIXED, TARGETS, Row, compared
 from thalweg.objectives.bbob import names
 
-RESULTS = Path(__file__).parent / "results"
-INSTANCES = range(6, 16)
-"""Those of the report; 1 to 5 are for development."""
-
-FLOW, LATENT, AFFINE, PYCMA = entrants("gnn-cma,cma,gnn-cma:flow=affine,pycma")
-LARGE = "10d"
-ENTRANTS = [*(Entrant(who.name, size, who.options) for size in ("", LARGE) for who in (FLOW, LATENT, AFFINE)), PYCMA]
-SIZES = {"": "default", LARGE: "10 d"}
-
 STRAIGHT = (1, 2, 5, 10, 11, 12, 13, 14)
 CURVED = (8, 9)
+BENT = (*CURVED, 12)
 MULTIMODAL = (3, 4, *range(15, 25))
 GROUPS = {
     "all": FUNCTIONS,
@@ -66,57 +54,6 @@ AIMS = {STRAIGHT: (1.05, 1.05), CURVED: (0.95, 0.85)}
 """The highest ratio for each of these functions, at the default population and at 10 d."""
 
 
-def sized(who: Entrant, size: str) -> Entrant:
-    """An entrant with that population."""
-    return Entrant(who.name, size, who.options)
-
-
-def pack(folder: Path, out: Path) -> None:
-    """All the runs that a results folder has of the entrants, in one file; raises a KeyError where some are missing."""
-    manifest = json.loads((folder / MANIFEST).read_text())
-    store = Store(folder, Settings())
-    runs: dict[str, dict[int, Any]] = {}
-    for d in DIMENSIONS:
-        for who in ENTRANTS:
-            own = [unit for unit in units([who], FUNCTIONS, [d], INSTANCES) if store.path(unit).exists()]
-            if own:
-                packed = {(unit.function, unit.instance): packed_run(store, unit) for unit in own}
-                runs.setdefault(who.label, {})[d] = [[packed[f, i] for i in INSTANCES] for f in FUNCTIONS]
-    content = {"manifest": manifest, "instances": [*INSTANCES], "targets": LADDER, "runs": runs}
-    out.write_bytes(gzip.compress((json.dumps(content, separators=(",", ":")) + "\n").encode(), mtime=0))
-
-
-def packed_run(store: Store, unit: Unit) -> list[float]:
-    """Evaluations, least f - f_opt, restarts, and the evaluations to those targets that were reached: the easier ones."""
-    run = decode(store.path(unit).read_text())
-    return [run.evaluations, float(f"{run.best:.3g}"), run.restarts, *(int(hit) for hit in run.hits if hit < inf)]
-
-
-def unpacked_run(numbers: Sequence[float]) -> Run:
-    """What `packed_run` was made of."""
-    evaluations, best, restarts, *hits = numbers
-    return Run(int(evaluations), best, int(restarts), tuple(map(float, hits)) + (inf,) * (len(LADDER) - len(hits)))
-
-
-def files(folder: Path = RESULTS) -> list[dict[str, Any]]:
-    """What was packed, small dimensions first."""
-    found = [json.loads(gzip.decompress(path.read_bytes())) for path in folder.glob("bbob_*.json.gz")]
-    return sorted(found, key=lambda content: min(int(d) for own in content["runs"].values() for d in own))
-
-
-def load(contents: Sequence[Mapping[str, Any]]) -> dict[tuple[Entrant, int, int], dict[int, Run]]:
-    """The runs of all files, as the summary of a benchmark takes them."""
-    results: dict[tuple[Entrant, int, int], dict[int, Run]] = {}
-    for content in contents:
-        for label, own in content["runs"].items():
-            (who,) = entrants(label)
-            for d, rows in own.items():
-                for f, runs in zip(FUNCTIONS, rows, strict=True):
-                    each = map(unpacked_run, runs)
-                    results[who, int(d), f] = dict(zip(content["instances"], each, strict=True))
-    return results
-
-
 class Study:
     """The runs, and rows of ratios made once."""
 
@@ -132,8 +69,13 @@ class Study:
         """Populations and dimensions in which the flow and the latent were run."""
         return [(size, d) for size in SIZES for d in self.dims(sized(FLOW, size), sized(LATENT, size))]
 
+    def pairs(self, who: Entrant, baseline: Entrant, d: int, f: int) -> list[tuple[Run, Run]]:
+        """The runs of two entrants with the same seed on the same instance."""
+        own, other = (self.results[one, d, f] for one in (who, baseline))
+        return [(own[key], other[key]) for key in sorted(own.keys() & other.keys())]
+
     def hardest(self, who: Entrant, baseline: Entrant, d: int) -> dict[int, Row]:
-        """Ratios at the hardest target that both reach in all instances, or with a star at all; by function, 0 their mean."""
+        """Ratios at the hardest target that both reach in all runs, or with a star at all; by function, 0 their mean."""
         own = [row for row in self.rows(who, baseline) if row.dimension == d]
         found = {row.function: row for row in own if row.rule == AT_ALL}
         return found | {row.function: row for row in own if row.rule == HARDEST}
@@ -143,8 +85,8 @@ class Study:
         found = []
         for d in dims:
             for f in functions:
-                own, other = (Runs.of([*self.results[one, d, f].values()]) for one in (who, baseline))
-                found.append(hardest(own, other, f))
+                own, other = zip(*self.pairs(who, baseline, d, f), strict=True)
+                found.append(hardest(Runs.of(own), Runs.of(other), f))
         value, (low, high), _ = geometric_mean([each.ratio for each in found if each is not None])
         return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
@@ -153,10 +95,14 @@ class Study:
         own = (row for row in self.rows(who, baseline) if row.dimension == d and row.rule == FIXED)
         return {row.function: row for row in own if row.target == target}
 
-    def solved(self, who: Entrant, d: int) -> set[tuple[int, int]]:
-        """Functions and instances in which 1e-8 was reached."""
+    def solved(self, who: Entrant, d: int) -> set[tuple[int, tuple[int, int]]]:
+        """Functions, and of each the seeds and instances, in which 1e-8 was reached."""
         i = rung(SOLVED)
         return {(f, k) for f in FUNCTIONS for k, run in self.results[who, d, f].items() if run.hits[i] < inf}
+
+    def runs(self, who: Entrant, d: int) -> int:
+        """How many runs an entrant has in a dimension."""
+        return sum(len(self.results[who, d, f]) for f in FUNCTIONS)
 
 
 def short(row: Row | None) -> str:
@@ -170,19 +116,21 @@ def full(row: Row | None) -> str:
 
 
 def with_target(row: Row | None) -> str:
-    """A ratio with its interval, and its target where that is not 1e-8."""
-    easier = row is not None and row.function != ALL and row.target > 1.01 * SOLVED
-    return full(row) + (f" at {float(f'{row.target:.1g}'):g}" if row is not None and easier else "")
+    """A ratio with its interval, its target where that is not 1e-8, and how many runs reach it where not all do."""
+    if row is None or row.function == ALL or row.target <= 1.01 * SOLVED:
+        return full(row)
+    counts = f" ({row.reached}, {row.baseline_reached} of {row.runs})" * (row.rule == AT_ALL)
+    return f"{full(row)} at {float(f'{row.target:.1g}'):g}{counts}"
 
 
 def made_table(study: Study) -> str:
     """Where and with what the runs were made."""
-    lines = [["d", "machine", "versions"], ["---"] * 3]
+    lines = [["seed", "d", "machine", "versions"], ["---"] * 4]
     for content in study.contents:
         manifest = content["manifest"]
-        dims = sorted({int(d) for own in content["runs"].values() for d in own})
         versions = (f"{name} {version}" for name, version in manifest["versions"].items() if name != "thalweg")
-        lines.append([", ".join(map(str, dims)), manifest["machine"], ", ".join(versions)])
+        dims = ", ".join(map(str, dimensions(content)))
+        lines.append([str(seed(content)), dims, manifest["machine"], ", ".join(versions)])
     return markdown(lines)
 
 
@@ -211,20 +159,22 @@ def groups_table(study: Study) -> str:
 
 def restarts_table(study: Study) -> str:
     """Runs on f8 and f9 that had to begin again, and the ratio of those where neither had to."""
-    head = ["N", "d", "f", "restarted: `gnn-cma`, `cma`", "all instances", "instances without restarts"]
+    head = ["N", "d", "f", "restarted: `gnn-cma`, `cma`", "all pairs", "pairs without restarts"]
     lines = [head, ["---"] * len(head)]
     for size, d in study.settings():
         for f in CURVED:
-            pairs = [[*study.results[sized(who, size), d, f].values()] for who in (FLOW, LATENT)]
-            counts = ", ".join(str(sum(run.restarts > 0 for run in runs)) for runs in pairs)
-            smooth = [pair for pair in zip(*pairs, strict=True) if not any(run.restarts for run in pair)]
-            if not any(run.restarts for runs in pairs for run in runs):
+            pairs = study.pairs(sized(FLOW, size), sized(LATENT, size), d, f)
+            smooth = [pair for pair in pairs if not any(run.restarts for run in pair)]
+            if len(smooth) == len(pairs):
                 continue
-            shown = [hardest(*(Runs.of(runs) for runs in both), f) for both in (pairs, [*zip(*smooth, strict=True)])]
-            cells = (
-                f"{each.ratio.value:.2f} [{each.ratio.interval[0]:.2f}, {each.ratio.interval[1]:.2f}]" for each in shown if each
-            )
-            lines.append([SIZES[size], str(d), f"f{f}", counts, next(cells), f"{next(cells)} ({len(smooth)})"])
+            counts = ", ".join(str(sum(run.restarts > 0 for run in runs)) for runs in zip(*pairs, strict=True))
+            shown = [hardest(*map(Runs.of, zip(*both, strict=True)), f) for both in (pairs, smooth)]
+            cells = [
+                f"{each.ratio.value:.2f} [{each.ratio.interval[0]:.2f}, {each.ratio.interval[1]:.2f}] ({len(both)})"
+                for each, both in zip(shown, (pairs, smooth), strict=True)
+                if each
+            ]
+            lines.append([SIZES[size], str(d), f"f{f}", counts, *cells])
     return markdown(lines)
 
 
@@ -245,13 +195,25 @@ def share(successes: int, n: int) -> str:
     return f"{successes} of {n}: {successes / n:.0%} [{low:.0%}, {high:.0%}]"
 
 
+def bend_table(study: Study) -> str:
+    """Flow over affine, where there is a curve to follow, and over all functions with one valley."""
+    group = "f1, f2, f5 to f14"
+    head = ["N", "d", *(f"f{f}" for f in BENT), group]
+    lines = [head, ["---"] * len(head)]
+    for size, d in study.settings():
+        flow, affine = (sized(who, size) for who in (FLOW, AFFINE))
+        rows = study.hardest(flow, affine, d)
+        lines.append([SIZES[size], str(d), *(with_target(rows[f]) for f in BENT), study.mean(flow, affine, [d], GROUPS[group])])
+    return markdown(lines)
+
+
 def solved_table(study: Study) -> str:
-    """Instances solved by every entrant, and by the archived ones."""
+    """Runs solved by every entrant, and by the archived ones."""
     dims = sorted({d for _, d in study.settings()})
     lines = [["", *(f"d = {d}" for d in dims)], ["---"] * (len(dims) + 1)]
     for who in ENTRANTS:
         own = study.dims(who)
-        counts = {d: (len(study.solved(who, d)), len(FUNCTIONS) * len(INSTANCES)) for d in own}
+        counts = {d: (len(study.solved(who, d)), study.runs(who, d)) for d in own}
         lines.append([f"`{who.label}`", *(share(*counts[d]) if d in counts else "-" for d in dims)])
     for name, counts in ARCHIVE.items():
         lines.append([name, *(share(*counts[d]) if d in counts else "-" for d in dims)])
@@ -259,7 +221,7 @@ def solved_table(study: Study) -> str:
 
 
 def apart_table(study: Study) -> str:
-    """Instances that one of flow and latent solves and the other does not."""
+    """Seeds and instances that one of flow and latent solves and the other does not."""
     head = ["N", "d", "only `gnn-cma`", "only `cma`", "on functions"]
     lines = [head, ["---"] * len(head)]
     for size, d in study.settings():
@@ -270,7 +232,7 @@ def apart_table(study: Study) -> str:
     return markdown(lines)
 
 
-def _count(pairs: set[tuple[int, int]], f: int) -> int:
+def _count(pairs: set[tuple[int, tuple[int, int]]], f: int) -> int:
     return sum(function == f for function, _ in pairs)
 
 
@@ -347,7 +309,14 @@ def aims_table(study: Study) -> str:
         cells = [f"f{worst} {verdict(rows[worst].ratio, straight)}", *(verdict(rows[f].ratio, curved) for f in CURVED)]
         cells.append(f"f{all_worst} {verdict(rows[all_worst].ratio, 1.15)}")
         cells.append(f"{rows[ALL].ratio:.3f}" if large else verdict(rows[ALL].ratio, 0.95))
-        lines.append([SIZES[size], str(d), *cells, f"{counts[0]}, {counts[1]}{' missed' * (counts[0] < counts[1])}"])
+        lines.append(
+            [
+                SIZES[size],
+                str(d),
+                *cells,
+                f"{counts[0]}, {counts[1]} of {study.runs(flow, d)}{' missed' * (counts[0] < counts[1])}",
+            ]
+        )
     return markdown(lines)
 
 
@@ -361,6 +330,7 @@ TABLES: dict[str, Callable[[Study], str]] = {
     "bbob_ratios": lambda study: ratio_table(study, ""),
     "bbob_ratios_10d": lambda study: ratio_table(study, LARGE),
     "bbob_groups": groups_table,
+    "bbob_bend": bend_table,
     "bbob_solved": solved_table,
     "bbob_apart": apart_table,
     "bbob_published": published_table,
@@ -375,14 +345,7 @@ TABLES: dict[str, Callable[[Study], str]] = {
 def main() -> None:
     own = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     own.add_argument("--table", type=Path, metavar="PAGE", help="write the tables between the markers of this page")
-    own.add_argument("--pack", type=Path, metavar="FOLDER", help="only make --out of a results folder")
-    own.add_argument("--out", type=Path, help="the file that --pack makes")
     options = own.parse_args()
-    if options.pack:
-        if not options.out:
-            own.error("--pack needs --out")
-        pack(options.pack, options.out)
-        return
     study = Study(files())
     for name, table in TABLES.items():
         if options.table:
