@@ -14,8 +14,9 @@ beginning and each end. After every kill:
 - what the log had was not evaluated again;
 - no worker outlives the run.
 
-In the end the result is that of a run with the same seed that nobody has disturbed, to the last bit, and so is the log. Linux
-only. About two seconds a kill.
+In the end the result is that of a run with the same seed that nobody has disturbed, to the last bit, and so is the log. With
+--asynchronous no two runs are alike; there the run is repeated from its log and an early checkpoint, and comes to the same bits
+without a single evaluation. Linux only. About two seconds a kill.
 """
 
 import argparse
@@ -67,7 +68,9 @@ def objective(x: np.ndarray, folder: str, life: int, seconds: float) -> float:
     return float("nan") if x[0] > 2.9 else float("inf") if x[1] < -1.0 else value
 
 
-def child(folder: str, life: int, seed: int, workers: int, log: str, evaluations: int, seconds: float) -> None:
+def child(
+    folder: str, life: int, seed: int, workers: int, log: str, evaluations: int, seconds: float, asynchronous: bool
+) -> None:
     """One life of a run."""
     result = thalweg.minimize(
         objective,
@@ -80,6 +83,7 @@ def child(folder: str, life: int, seed: int, workers: int, log: str, evaluations
         restarts=3,
         max_evals=evaluations,
         workers=workers,
+        asynchronous=asynchronous,
         retries=9,  # a worker that is killed shall not change the result
         checkpoint=os.path.join(folder, "run.ckpt"),
         log=os.path.join(folder, f"run.{log}"),
@@ -96,6 +100,7 @@ class Tally:
 
     workers: int
     log: str
+    asynchronous: bool
     seed: int
     kills: int = 0
     """Of runs."""
@@ -245,6 +250,8 @@ class Run:
                 raise LostError("there is no checkpoint")
             self.tally.before_the_first_checkpoint += 1
             return
+        if not (self.folder / "early.ckpt").exists():
+            shutil.copy(path, self.folder / "early.ckpt")
         meta, _ = checkpoint.read(path)
         counted = meta["nfev"] + meta["extra"]["restarts"]["tally"]["nfev"]
         if not self.counted <= counted <= len(self.rows):
@@ -296,23 +303,49 @@ def whole(run: Run) -> tuple[str, list[tuple[Any, ...]]]:
     return (run.folder / "result").read_text(), sorted(bits(row) for row in read_log(run.folder / f"run.{run.settings['log']}"))
 
 
+def left_alone(folder: Path, settings: dict[str, Any]) -> Run:
+    """The same run, undisturbed."""
+    run = Run(folder, {**settings, "workers": 1, "log": "jsonl"}, Tally(1, "jsonl", False, settings["seed"]))
+    run.start()
+    run.process.wait()
+    return run
+
+
+def repeated(folder: Path, run: Run) -> Run:
+    """A run out of the log and an early checkpoint of another: there is nothing left to evaluate."""
+    log = f"run.{run.settings['log']}"
+    shutil.copy(run.folder / "early.ckpt", folder / "run.ckpt")
+    (shutil.copytree if (run.folder / log).is_dir() else shutil.copy)(run.folder / log, folder / log)
+    again = Run(folder, run.settings, Tally(0, "", True, 0))
+    again.start()
+    again.process.wait()
+    if again.recorded():
+        raise LostError("a run that is all in the log was evaluated again")
+    return again
+
+
 def campaign(
-    kills: int, workers: int, seed: int, log: str, folder: Path, evaluations: int = 1500, seconds: float = 0.002
+    kills: int,
+    workers: int,
+    seed: int,
+    log: str,
+    folder: Path,
+    evaluations: int = 1500,
+    seconds: float = 0.002,
+    asynchronous: bool = False,
 ) -> Iterator[Tally]:
-    """Run after run, until there were so many kills; each is compared with one that was left alone."""
-    tally, choose, started = Tally(workers, log, seed), random.Random(seed), time.monotonic()
+    """Run after run, until there were so many kills; each is compared with one that was not killed."""
+    tally, choose, started = Tally(workers, log, asynchronous, seed), random.Random(seed), time.monotonic()
+    common = {"workers": workers, "log": log, "evaluations": evaluations, "seconds": seconds, "asynchronous": asynchronous}
     while tally.kills + tally.worker_kills < kills:
-        settings = {"seed": seed + tally.runs, "workers": workers, "log": log, "evaluations": evaluations, "seconds": seconds}
-        places = [folder / f"{kind}-{seed + tally.runs}" for kind in ("alone", "killed")]
-        for place in places:
-            place.mkdir()
-        alone = Run(places[0], {**settings, "workers": 1, "log": "jsonl"}, Tally(1, log, seed))
-        alone.start()
-        alone.process.wait()
-        run = Run(places[1], settings, tally)
+        settings = {"seed": seed + tally.runs, **common}
+        killed, other = (folder / f"{kind}-{settings['seed']}" for kind in ("killed", "other"))
+        killed.mkdir()
+        other.mkdir()
+        run = Run(killed, settings, tally)
         live(run, kills, choose)
-        if whole(run) != whole(alone):
-            raise LostError(f"the result of seed {settings['seed']} differs from that of a run that was left alone")
+        if whole(run) != whole(repeated(other, run) if asynchronous else left_alone(other, settings)):
+            raise LostError(f"the result of seed {settings['seed']} differs from that of a run that was not killed")
         begun = Counter(x for kind, _, x, _ in run.recorded() if kind == "begin")
         tally.begun_again += sum(begun.values()) - len(begun)
         tally.runs += 1
@@ -348,6 +381,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", choices=["jsonl", "parquet"], default="jsonl")
+    parser.add_argument("--asynchronous", action="store_true")
     parser.add_argument("--out", type=Path, help="the JSON to which the campaign is added")
     arguments = parser.parse_args()
     if arguments.child:
@@ -355,7 +389,8 @@ def main() -> None:
         return
     folder = Path(tempfile.mkdtemp(prefix="thalweg-kill-"))  # stays if something is lost
     before = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else []
-    for tally in campaign(arguments.kills, arguments.workers, arguments.seed, arguments.log, folder):
+    chosen = {name: getattr(arguments, name) for name in ("kills", "workers", "seed", "log", "asynchronous")}
+    for tally in campaign(**chosen, folder=folder):
         print(json.dumps(asdict(tally)), flush=True)
         if arguments.out:
             arguments.out.write_text(json.dumps([*before, asdict(tally)], indent=1) + "\n")

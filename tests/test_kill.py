@@ -22,8 +22,8 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing(benchmark, tmp_path)
 def run(benchmark, tmp_path):
     """A whole run, as the harness sees it."""
     kill = benchmark("kill")
-    settings = {"seed": 1, "workers": 1, "log": "jsonl", "evaluations": 30, "seconds": 0.0}
-    made = kill.Run(tmp_path, settings, kill.Tally(1, "jsonl", 1))
+    settings = {"seed": 1, "workers": 1, "log": "jsonl", "evaluations": 30, "seconds": 0.0, "asynchronous": False}
+    made = kill.Run(tmp_path, settings, kill.Tally(1, "jsonl", False, 1))
     made.start()
     assert made.process.wait(120) == 0
     made.killed = 2**62
