@@ -85,6 +85,27 @@ class Meta(TypedDict):
     extra: dict[str, Any]
 
 
+class OpenPoint(TypedDict):
+    """A point that was asked."""
+
+    x: list[float]
+    y: list[float]
+    e: list[float]
+    generation: int
+    index: int
+    log_density: float
+    f: float
+
+
+class OpenPoints(TypedDict):
+    """Those that nothing was learned from yet."""
+
+    drawn: int
+    queue: list[OpenPoint]
+    open: list[OpenPoint]
+    waiting: list[OpenPoint]
+
+
 class RestartIdentity(Identity):
     bipop: bool
 
@@ -160,7 +181,7 @@ def _wrong(value: Any, name: str) -> str:
 def check(meta: dict[str, Any]) -> str | None:
     """What is wrong with the JSON of a checkpoint, in words; None if nothing is."""
     extra: dict[str, Any] = meta["extra"] if isinstance(meta.get("extra"), dict) else {}
-    wrong = misfit(meta, Meta, "meta")
+    wrong = misfit(meta, Meta, "meta") or misfit(extra.get("flight"), OpenPoints | None, "flight")
     if "restarts" in extra:
         wrong = wrong or misfit(extra["restarts"], Account, "restarts")
     if wrong is not None:
