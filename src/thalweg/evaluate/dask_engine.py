@@ -32,6 +32,8 @@ PATIENCE = 60.0
 """Seconds to wait for workers when there are none."""
 RECOVERY = 0.1
 """Seconds between two looks at workers that are being restarted."""
+GOODBYE = 5.0
+"""Seconds at most until the scheduler knows that a worker was killed."""
 SURE = 1.0
 """Seconds between two looks for workers that join."""
 
@@ -66,13 +68,17 @@ class Dask:
         if client is None:
             with suppress(ValueError):
                 client = distributed.Client.current()
-        if not isinstance(client, distributed.Client):
-            if client is None:
-                workers = self.workers or os.cpu_count() or 1
-                client = _start_here(distributed, workers, closing)
-            client = distributed.Client(client, set_as_default=False, **self.options)
-            closing.insert(0, client.close)
-        return DaskEngine(fun, args, distributed, client, job, workers, closing)
+        try:
+            if not isinstance(client, distributed.Client):
+                if client is None:
+                    workers = self.workers or os.cpu_count() or 1
+                    client = _start_here(distributed, workers, closing)
+                client = distributed.Client(client, set_as_default=False, **self.options)
+                closing.insert(0, client.close)
+            return DaskEngine(fun, args, distributed, client, job, workers, closing)
+        except BaseException:
+            _do(closing)
+            raise
 
 
 @dataclass
@@ -96,13 +102,9 @@ class DaskEngine(Engine):
         self.name = f"thalweg-{uuid.uuid4().hex}"
         self.task = _task(self.name)
         self.ended: SimpleQueue[tuple[str, Plain | None]] = SimpleQueue()
-        try:
-            self.client.wait_for_workers(1, timeout=PATIENCE)
-            self.client.subscribe_topic(self.name, lambda event: self.ended.put(event[1]))
-            self.client.register_plugin(_plugin(self.distributed, self.name, self.job), name=self.name)
-        except BaseException:
-            self._let_go()
-            raise
+        self.client.wait_for_workers(1, timeout=PATIENCE)
+        self.client.subscribe_topic(self.name, lambda event: self.ended.put(event[1]))
+        self.client.register_plugin(_plugin(self.distributed, self.name, self.job), name=self.name)
         self.number, self.looked = self.wanted or 1, 0.0
         self._able()
 
@@ -125,16 +127,12 @@ class DaskEngine(Engine):
     def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
         if not self.complete:
             timeout = RECOVERY if timeout is None else min(timeout, RECOVERY)
-        try:
-            key, plain = self.ended.get(timeout=timeout)
-        except Empty:
-            return []
-        if key not in self.running:  # it was given up, or this is its second message
-            return []
-        ticket, future = self.running.pop(key)
-        outcome = received(plain) if plain is not None else self._outcome(future)
-        future.release()  # or it would be evaluated again when its worker dies
-        return [(ticket, outcome)]
+        found: list[tuple[Ticket, Outcome]] = []
+        with suppress(Empty):
+            self._take(*self.ended.get(timeout=timeout), found)
+            while True:
+                self._take(*self.ended.get_nowait(), found)
+        return found
 
     def give_up(self, ticket: Ticket) -> None:
         """Ends the worker process that has the point, as nothing less stops an evaluation; its nanny starts another one."""
@@ -144,8 +142,8 @@ class DaskEngine(Engine):
         future.cancel()
         if where:
             self.complete = False
-            self.client.run(_kill, nanny=True, workers=where, on_error="ignore")
-            end = time.monotonic() + PATIENCE
+            self.client.run(_killer(), nanny=True, workers=where, on_error="ignore")
+            end = time.monotonic() + GOODBYE
             while not self.client.nthreads().keys().isdisjoint(where) and time.monotonic() < end:
                 time.sleep(0.01)  # until the scheduler knows, or the next point might go there and be lost too
 
@@ -156,7 +154,14 @@ class DaskEngine(Engine):
             self.client.unsubscribe_topic(self.name)
             if not self.closing:
                 self.client.unregister_worker_plugin(self.name)
-        self._let_go()
+        _do(self.closing)
+
+    def _take(self, key: str, plain: Plain | None, found: list[tuple[Ticket, Outcome]]) -> None:
+        if key not in self.running:  # it was given up, or this is its second message
+            return
+        ticket, future = self.running.pop(key)
+        found.append((ticket, received(plain) if plain is not None else self._outcome(future)))
+        future.release()  # or it would be evaluated again when its worker dies
 
     def _outcome(self, future: Any) -> Outcome:
         """That of a task which has ended without an event."""
@@ -181,11 +186,11 @@ class DaskEngine(Engine):
             raise RuntimeError(f"Dask has had no workers for {PATIENCE:g} seconds")
         return min(able, self.number)
 
-    def _let_go(self) -> None:
-        for action in self.closing:
-            with suppress(Exception):
-                action()
-        self.closing = []
+
+def _do(actions: list[Callable[[], Any]]) -> None:
+    while actions:
+        with suppress(Exception):
+            actions.pop(0)()
 
 
 def _start_here(distributed: Any, workers: int, closing: list[Callable[[], Any]]) -> Any:
@@ -235,9 +240,13 @@ def _plugin(distributed: Any, name: str, job: bytes) -> Any:
     return ThalwegObjective()
 
 
-def _kill(dask_worker: Any) -> None:
-    """What a nanny does with its worker."""
-    os.kill(dask_worker.pid, signal.SIGKILL)
+def _killer() -> Callable[[Any], None]:
+    """What a nanny is to do with its worker; made in a function, so that it travels by value."""
+
+    def kill(dask_worker: Any) -> None:
+        os.kill(dask_worker.pid, signal.SIGKILL)
+
+    return kill
 
 
 def _task(name: str) -> Callable[[str, np.ndarray], None]:

@@ -14,7 +14,7 @@ import numpy as np
 from thalweg.evaluate.base import DIED, Engine, Ticket
 from thalweg.evaluate.shipping import payload
 from thalweg.validation import as_count
-from thalweg.values import Failure, Objective, Outcome, raised, received
+from thalweg.values import Failure, Objective, Outcome, received
 
 MISSING = "thalweg.Ray needs ray, which is not installed: run `pip install thalweg[ray]`."
 IN_VAIN = 3
@@ -98,6 +98,8 @@ class RayEngine(Engine):
 
     def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
         asked = {actor.asked: actor for actor in self.actors if actor.asked is not None}
+        if not asked:
+            return []
         done, _ = self.ray.wait(list(asked), timeout=timeout)
         if done:  # all that have answered, not only the first
             done, _ = self.ray.wait(list(asked), num_returns=len(asked), timeout=0)
@@ -129,11 +131,9 @@ class RayEngine(Engine):
         reference, actor.asked, actor.ticket = actor.asked, None, None
         try:
             return received(self.ray.get(reference))
-        except self.ray.exceptions.RayActorError as error:  # killed, out of memory, or its node is lost
+        except self.ray.exceptions.RayError as error:  # killed, out of memory, or its node is lost
             self._remove(actor)
             return Outcome(Failure(f"{DIED.reason} ({_first_line(error)})", error if not actor.ready else None))
-        except self.ray.exceptions.RayError as error:
-            return Outcome(raised(error))
 
     def _died_in_vain(self, failure: Failure) -> None:
         self.in_vain += 1
