@@ -6,6 +6,7 @@ from thalweg.latents.cmaes import CMAES
 from thalweg.latents.cmaes_adapter import CmaesLatent
 from thalweg.latents.external import ExternalLatent
 from thalweg.latents.frame import Frame
+from thalweg.latents.lra_cmaes import LRACMAES
 from thalweg.latents.pges import PGES
 from thalweg.latents.pycma_adapter import PycmaLatent
 from thalweg.latents.sep_cmaes import SepCMAES
@@ -14,6 +15,7 @@ from thalweg.latents.xnes import XNES
 
 LATENTS: dict[str, type[Latent]] = {
     "cma": CMAES,
+    "lra-cma": LRACMAES,
     "xnes": XNES,
     "sep-cma": SepCMAES,
     "snes": SNES,
@@ -27,6 +29,7 @@ LATENTS: dict[str, type[Latent]] = {
 __all__ = [
     "CMAES",
     "LATENTS",
+    "LRACMAES",
     "PGES",
     "SNES",
     "XNES",
