@@ -115,10 +115,12 @@ def simulate(times: np.ndarray, evaluation: float, generation: float, *, asynchr
         for count in range(1, times.size + 1):
             end, worker = heapq.heappop(ends)
             clock = max(clock, end) + evaluation / 2 + (generation if count % workers == 0 else 0.0)
-            if (seconds := next(left, None)) is not None:
-                clock += evaluation / 2
-                heapq.heappush(ends, (clock + seconds, worker))
-        return float(times.sum() / workers / clock)
+            if (seconds := next(left, None)) is None:  # from here on workers would have nothing to do
+                break
+            clock += evaluation / 2
+            heapq.heappush(ends, (clock + seconds, worker))
+        outstanding = sum(max(0.0, end - clock) for end, _ in ends)
+        return float((times.sum() - outstanding) / workers / clock)
     for row in times:
         for seconds in row:
             clock += evaluation / 2
@@ -141,8 +143,7 @@ def simulated(evaluation: float, generations: dict[int, float], rows: int = 8) -
                 "seconds": seconds,
                 "equal": simulate(seconds * equal, *costs, asynchronous=False),
                 "varied": simulate(seconds * varied, *costs, asynchronous=False),
-                # long enough that the end, when workers have no next point, is a small part
-                "asynchronous": simulate(seconds * rng.lognormal(-0.5, 1.0, (8 * rows, workers)), *costs, asynchronous=True),
+                "asynchronous": simulate(seconds * varied, *costs, asynchronous=True),
             }
 
 
