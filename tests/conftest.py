@@ -3,6 +3,7 @@
 Doctests of the package and the docs lie outside this folder and so run as a user's process does, with JAX's own defaults.
 """
 
+import gc
 import importlib
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +13,8 @@ from types import ModuleType
 import hypothesis
 import jax
 import pytest
+
+from thalweg import stepping
 
 hypothesis.settings.register_profile("thalweg", derandomize=True, deadline=None, max_examples=30)
 hypothesis.settings.load_profile("thalweg")
@@ -25,6 +28,17 @@ def x64() -> Iterator[None]:
     """
     with jax.enable_x64(True):
         yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_programs() -> Iterator[None]:
+    """Let go of compiled programs before there are too many: each takes a hundred memory maps, of which Linux allows 65,530."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > 20_000:
+        stepping._steps.clear()
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture

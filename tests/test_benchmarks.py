@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from thalweg import flight
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -34,6 +36,16 @@ def test_the_tables_of_the_constants_are_the_measured_ones(benchmark):
 def test_the_table_of_the_peers_is_the_measured_one(benchmark):
     module = benchmark("peers")
     assert module.table(result("peers")["rows"]) in (ROOT / "docs" / "results.md").read_text()
+
+
+def test_the_table_of_the_asynchronous_loop_is_the_measured_one(benchmark):
+    module, page = benchmark("asynchronous"), (ROOT / "docs" / "parallel.md").read_text()
+    measured = result("asynchronous")
+    assert module.table(measured["rows"]) in page
+    for median, low, high in measured["meta"]["real"].values():
+        assert f"{median:.2f} ({low:.2f} to {high:.2f})" in page
+    chosen = [row for row in measured["rows"] if row["share"] == flight.NOW]
+    assert len(chosen) == 8
 
 
 @pytest.mark.parametrize("name", ["per_generation", "flow_work", "start_up", "growth"])
