@@ -13,6 +13,7 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from thalweg.evaluate import Dask, Ray
+from thalweg.evaluation_log import read_log
 from thalweg.flows import NICE, Affine, Identity, RealNVP
 from thalweg.flowsteps import Penalised, TrustRegion
 from thalweg.gnnes import GNNES
@@ -59,6 +60,7 @@ __all__ = [
     "make_strategy",
     "method_names",
     "minimize",
+    "read_log",
     "resume",
     "run_many",
     "run_restarts",

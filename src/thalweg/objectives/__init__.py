@@ -1,4 +1,4 @@
-"""Test functions with known minima, moved and rotated at random, for numpy and JAX alike.
+"""Test functions with known minima, moved and rotated at random, for numpy and JAX alike; and any program as an objective.
 
 >>> from thalweg.objectives import OBJECTIVES, translated
 >>> sorted(OBJECTIVES)[:4]
@@ -8,8 +8,20 @@
 """
 
 from thalweg.objectives.base import Objective, Transform, evaluate
+from thalweg.objectives.command import Command
 from thalweg.objectives.problems import Problem, make_problems, rotated, translated
 from thalweg.objectives.registry import OBJECTIVES
 from thalweg.objectives.valleys import banana
 
-__all__ = ["OBJECTIVES", "Objective", "Problem", "Transform", "banana", "evaluate", "make_problems", "rotated", "translated"]
+__all__ = [
+    "OBJECTIVES",
+    "Command",
+    "Objective",
+    "Problem",
+    "Transform",
+    "banana",
+    "evaluate",
+    "make_problems",
+    "rotated",
+    "translated",
+]
