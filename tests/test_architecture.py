@@ -9,7 +9,20 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
-EXTRAS = {"matplotlib", "click", "rich", "cma", "cmaes", "flowjax", "equinox"}
+EXTRAS = {
+    "matplotlib",
+    "click",
+    "rich",
+    "cma",
+    "cmaes",
+    "flowjax",
+    "equinox",
+    "cloudpickle",
+    "ray",
+    "distributed",
+    "pyarrow",
+    "gymnasium",
+}
 
 
 def python(code: str, **environment: str) -> list[str]:
