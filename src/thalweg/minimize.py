@@ -121,12 +121,12 @@ def minimize(
     place = log_path(log, checkpoint, vectorized=vectorized)
     with contextlib.ExitStack() as stack:
         since = (es.schedule.runs, es.run.nit)
-        past = read_log(place)[es.nfev :] if asynchronous and written is not None and place and os.path.exists(place) else []
+        past = read_log(place) if asynchronous and written is not None and place and os.path.exists(place) else []
         kept = None if place is None else stack.enter_context(open_log(place, resume=written is not None, since=since))
         evaluator = Evaluator(fun, args, workers, vectorized=vectorized, retries=retries, eval_timeout=eval_timeout)
         evaluate = stack.enter_context(evaluator)
         if written is not None:
-            evaluate.first_failure, evaluate.answered = extra["first_failure"], es.nfev > 0
+            evaluate.first_failure, evaluate.answered = extra.get("first_failure"), es.nfev > 0
             logger.info("continuing from %s after %d evaluations", written, es.nfev)
         shown = Progress(enabled=progress, budget=es.budget)
         if asynchronous:

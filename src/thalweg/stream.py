@@ -28,7 +28,7 @@ class Stream(Job):
     """
 
     past: Sequence[Evaluation] = ()
-    """What the log holds beyond the checkpoint."""
+    """What the log holds of earlier calls."""
     flying: dict[Ticket, Point] = field(default_factory=dict[Ticket, Point], init=False)
     """Points that were handed out and have no value yet, by place."""
     started: bool = field(default=False, init=False)
@@ -54,12 +54,14 @@ class Stream(Job):
 
     def _start(self) -> None:
         """Come to where an earlier call was, and start again what was on its way then."""
+        run = self.es.run
         self.flying = {(self.es.schedule.runs, *point.place): point for point in self.es.open_points}
+        begins = (self.es.schedule.runs, run.nit, run.flight.handed)
+        past = [row for row in self.past if row[:3] in self.flying or row[:3] >= begins]
         furthest: dict[tuple[int, int], int] = {}
-        for row in self.past:
-            place = (row.run, row.generation)
-            furthest[place] = max(furthest.get(place, -1), row.index)
-        for row in self.past:
+        for row in past:
+            furthest[row[:2]] = max(furthest.get(row[:2], -1), row.index)
+        for row in past:
             if row.run > self.es.schedule.runs:
                 self._hand_out(1)  # begins the next run
             # all that a generation has handed out, before what follows moves the search on
@@ -71,7 +73,7 @@ class Stream(Job):
         self.started = True
 
     def _repeat(self, row: Evaluation) -> None:
-        place = (row.run, row.generation, row.index)
+        place = row[:3]
         if place not in self.flying or not np.array_equal(self.flying[place].x, row.x):
             logger.warning("the log has a point of generation %d that was not asked for; it is left out", row.generation)
             return

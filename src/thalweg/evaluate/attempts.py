@@ -51,8 +51,7 @@ class Attempts:
             self._give_up_late_ones(found)
             if found or (end is not None and time.monotonic() >= end):
                 break
-        self._fill()  # no worker waits until the caller comes back
-        return found
+        return found  # into the log first; workers get their next points when the caller comes back
 
     def collect(self) -> list[tuple[Ticket, Outcome]]:
         """What has finished by now; starts nothing."""
