@@ -17,6 +17,7 @@ PROMISES = {
     "minimise_with_bounds.py": "a = 2.50, b = 1.3",
     "ask_and_tell.py": "the same result to the last bit: True",
     "many_runs.py": "80 points per generation: 7",
+    "cartpole.py": "stands for 500 of 500 steps",
 }
 
 

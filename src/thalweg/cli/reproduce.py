@@ -11,10 +11,11 @@ from rich.console import Console
 
 from thalweg import plots
 from thalweg.cli.bars import progress_bars
-from thalweg.cli.reproduce_parts import PARTS
+from thalweg.cli.reproduce_parts import PARTS, POLICY_SEARCH, Part, policy_search
 from thalweg.experiments.paper.experiment import Experiment
 from thalweg.experiments.paper.store import Store, open_store, read_manifest, write_text
 from thalweg.experiments.paper.work import Progress, compute
+from thalweg.experiments.rl.settings import RACES
 from thalweg.report.page import Heading, as_html, as_markdown
 from thalweg.report.section import Section
 from thalweg.report.whole import TITLE, whole
@@ -23,12 +24,17 @@ ALL = "all"
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("part", type=click.Choice([ALL, *PARTS]), default=ALL)
-@click.option("--seeds", type=click.IntRange(min=1), help="Runs of each algorithm.  [default: 100; 5 with --quick]")
+@click.argument("part", type=click.Choice([ALL, *PARTS, POLICY_SEARCH]), default=ALL)
+@click.option("--seeds", type=click.IntRange(min=1), help="Runs of each algorithm.  [default: 100; 5 for rl, or with --quick]")
 @click.option("--workers", type=click.IntRange(min=1), default=max(1, os.cpu_count() or 1), help="Processes at work.")
-@click.option("--out", type=click.Path(path_type=Path), help="The results folder.  [default: out/paper; out/paper-quick]")
+@click.option("--out", type=click.Path(path_type=Path), help="The results folder.  [default: out/paper, out/rl; with -quick]")
 @click.option("--quick", is_flag=True, help="Dimension 2, shorter runs: a few minutes instead of about an hour.")
-def reproduce(part: str, seeds: int | None, workers: int, out: Path | None, quick: bool) -> None:
+@click.option("--only", type=click.Choice(list(RACES)), help="One environment of rl.")
+@click.option("--modern", is_flag=True, help="For rl: the observations of today's environments, not the paper's.")
+@click.option("--nice", is_flag=True, help="For rl: the paper's flow beside the library's.")
+def reproduce(
+    part: str, seeds: int | None, workers: int, out: Path | None, quick: bool, only: str | None, modern: bool, nice: bool
+) -> None:
     """Run the paper's experiments again: raw results, figures, and pages that put the paper's numbers beside ours.
 
     \b
@@ -38,24 +44,31 @@ def reproduce(part: str, seeds: int | None, workers: int, out: Path | None, quic
     fig4    best value against evaluations on two curved valleys
     table1  f - f_min at convergence on four functions with many minima
     claims  sentences of the text as experiments
-    all     everything, and the report of it (report.md, report.html)
+    all     everything above, and the report of it (report.md, report.html)
+    rl      direct policy search in two environments of MuJoCo; hours, extra rl
 
     A run that was stopped goes on where it was, and what is there already is not computed again.
     """  # noqa: D301  (click must see the backspace itself, which keeps the lines as they are)
     plots.require()
     console, start = Console(), time.monotonic()
-    folder = out or Path("out/paper-quick" if quick else "out/paper")
-    names = list(PARTS) if part == ALL else [part]
-    plans = [plan for name in names for plan in PARTS[name].plans]
+    if part != POLICY_SEARCH and (only or modern or nice):
+        raise click.UsageError(f"--only, --modern and --nice are for the part {POLICY_SEARCH}")
+    kind = f"rl{'-modern' * modern}" if part == POLICY_SEARCH else "paper"
+    folder = out or Path(f"out/{kind}{'-quick' * quick}")
+    parts: dict[str, Part] = PARTS
+    if part == POLICY_SEARCH:
+        parts = {part: policy_search(folder, only, modern=modern, nice=nice)}
+    names = list(parts) if part == ALL else [part]
+    plans = [plan for name in names for plan in parts[name].plans]
     results = run(folder, [(plan.experiment(quick=quick), plan.seeds(seeds, quick=quick)) for plan in plans], workers)
     sections: list[Section] = []
     for name in names:
-        found = [results[plan.name] for plan in PARTS[name].plans]
-        section = PARTS[name].section(folder, found)
+        found = [results[plan.name] for plan in parts[name].plans]
+        section = parts[name].section(folder, found)
         page = folder / f"{name}.md"
         write_text(page, as_markdown([Heading(section.title, 1), *section.blocks]))
         sections.append(section)
-        for path in (*(folder / f"{plan.name}.csv" for plan in PARTS[name].plans), *section.files, page):
+        for path in (*(folder / f"{plan.name}.csv" for plan in parts[name].plans), *section.files, page):
             console.print(str(path), highlight=False, soft_wrap=True)
     if part == ALL:
         command = "thalweg reproduce" + " --quick" * quick + (f" --seeds {seeds}" if seeds else "")

@@ -1,7 +1,7 @@
 """The parts of `thalweg reproduce`: which experiments each needs, and the section of the report that it makes of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,12 @@ from thalweg.experiments.paper import fig1, fig4, fig23, table1
 from thalweg.experiments.paper.claims import CLAIMS
 from thalweg.experiments.paper.experiment import Experiment
 from thalweg.experiments.paper.look import Look
+from thalweg.experiments.rl import settings as rl
+from thalweg.experiments.rl.race import PolicyRace
 from thalweg.report.claim_sections import claims_section
 from thalweg.report.look_sections import fig1_section, fig23_section
 from thalweg.report.race_sections import fig4_section, table1_section
+from thalweg.report.rl_sections import rl_section
 from thalweg.report.section import Section
 
 SEEDS, QUICK_SEEDS = 100, 5
@@ -25,6 +28,8 @@ class Plan:
     small: Experiment[Any]
     most: int = SEEDS
     """Seeds, if nothing is said."""
+    few: int = QUICK_SEEDS
+    """The same for a quick look."""
 
     @property
     def name(self) -> str:
@@ -37,7 +42,7 @@ class Plan:
 
     def seeds(self, wanted: int | None, *, quick: bool) -> int:
         """How many to run."""
-        return wanted or (min(QUICK_SEEDS, self.most) if quick else self.most)
+        return wanted or (min(self.few, self.most) if quick else self.most)
 
 
 Results = Sequence[tuple[Any, Any]]
@@ -71,3 +76,22 @@ PARTS: dict[str, Part] = {
     "table1": _part(table1_section, Plan(table1.FULL, table1.QUICK)),
     "claims": Part([FIG2, *(Plan(claim.experiment, claim.quick, claim.seeds) for claim in CLAIMS.values())], claims_section),
 }
+"""What `all` stands for."""
+
+POLICY_SEARCH = "rl"
+"""The part that needs the extra `rl` and hours: not in `all`."""
+
+
+def policy_search(folder: Path, only: str | None = None, *, modern: bool, nice: bool) -> Part:
+    """The two environments, or only one; runs that are under way are kept in the folder."""
+
+    def plan(full: PolicyRace, small: PolicyRace) -> Plan:
+        kept = (replace(race, scratch=folder / "runs") for race in (full, small))
+        return Plan(*kept, most=rl.SEEDS, few=rl.QUICK_SEEDS)
+
+    chosen = [rl.RACES[name] for name in rl.RACES if only in (None, name)]
+    sizes = [(race.modern, race.modern_small) if modern else (race.full, race.small) for race in chosen]
+    plans = [plan(*each) for each in sizes]
+    if nice:
+        plans += [plan(*map(rl.with_nice, each)) for each in sizes]
+    return Part(plans, rl_section)

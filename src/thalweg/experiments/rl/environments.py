@@ -8,29 +8,29 @@ import numpy as np
 from thalweg.rl.environment import require
 
 
-def swimmer() -> Any:
+def swimmer(**options: Any) -> Any:
     """Swimmer-v5 with 13 observations, as rllab's: positions, velocities, and the torso's centre of mass."""
-    env = _made("Swimmer-v5", exclude_current_positions_from_observation=False)
+    env = _made("Swimmer-v5", exclude_current_positions_from_observation=False, **options)
     data = env.unwrapped.data
     torso = env.unwrapped.model.body("torso").id
     return _observed(env, lambda o: np.concatenate([o, data.subtree_com[torso]]), 13)
 
 
-def inverted_double_pendulum() -> Any:
+def inverted_double_pendulum(**options: Any) -> Any:
     """InvertedDoublePendulum-v5 with 11 observations, as before v5: with the constraint forces on the two hinges, always 0."""
-    env = _made("InvertedDoublePendulum-v5")
+    env = _made("InvertedDoublePendulum-v5", **options)
     data = env.unwrapped.data
     return _observed(env, lambda o: np.concatenate([o, np.clip(data.qfrc_constraint[1:], -10, 10)]), 11)
 
 
-def modern_swimmer() -> Any:
+def modern_swimmer(**options: Any) -> Any:
     """Swimmer-v5 with its own 8 observations."""
-    return _made("Swimmer-v5")
+    return _made("Swimmer-v5", **options)
 
 
-def modern_inverted_double_pendulum() -> Any:
+def modern_inverted_double_pendulum(**options: Any) -> Any:
     """InvertedDoublePendulum-v5 with its own 9 observations."""
-    return _made("InvertedDoublePendulum-v5")
+    return _made("InvertedDoublePendulum-v5", **options)
 
 
 def _made(name: str, **options: Any) -> Any:

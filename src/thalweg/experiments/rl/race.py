@@ -1,0 +1,148 @@
+"""Policy search from several seeds with several algorithms: the mean return of every population."""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thalweg.evaluation_log import read_log
+from thalweg.experiments.paper.experiment import FIRST_SEED, Case, Experiment, Unit
+from thalweg.experiments.rl.arms import ARMS
+from thalweg.methods import make_strategy
+from thalweg.minimize import minimize
+from thalweg.rl import PolicySearch
+
+OFF = ("tolx", "tolfun", "tolfunhist", "tolstagnation")
+NEVER = dict.fromkeys(OFF, 0.0) | dict.fromkeys(("tolflatfitness", "tolconditioncov", "tolfacupx"), inf)
+"""All runs last for the same number of evaluations: no test stops one."""
+
+FINAL = 1 << 20
+"""Added to a run's seed for the rollouts that judge its last policy: none of them was met before."""
+
+
+class Runs(NamedTuple):
+    """Runs of one algorithm; returns are means of M rollouts."""
+
+    mean: np.ndarray
+    """Of each population, (seeds, generations)."""
+    best: np.ndarray
+    """Of each population, (seeds, generations)."""
+    policy: np.ndarray
+    """The mean of the last search distribution, (seeds, d)."""
+    final: np.ndarray
+    """Its mean return in fresh rollouts, (seeds,)."""
+
+
+@dataclass(frozen=True)
+class PolicyRace(Experiment[Runs]):
+    """All arms in one environment from x0 = 0, with deterministic linear policies without bias."""
+
+    make: Callable[[], Any] = field(kw_only=True)
+    """The environment."""
+    title: str = field(kw_only=True)
+    sigma0: float = field(kw_only=True)
+    popsize: int = field(kw_only=True)
+    targets: tuple[float, ...] = field(kw_only=True)
+    """Returns to be reached, the last one the goal."""
+    seconds: float = field(kw_only=True)
+    """About how long one value takes."""
+    block: int = 1
+    rollouts: int = 10
+    """M."""
+    steps: int = 1000
+    """Of a rollout at most."""
+    last: int = 100
+    """Rollouts that judge the last policy."""
+    scratch: Path | None = None
+    """Where runs keep their checkpoints, so that they go on where they were stopped."""
+
+    suffix = ".json"
+
+    @property
+    def dimension(self) -> int:
+        """The number of parameters."""
+        return next(iter(self.generations))
+
+    @property
+    def evaluations(self) -> np.ndarray:
+        """After each generation."""
+        return self.popsize * np.arange(1, self.generations[self.dimension] + 1)
+
+    def search(self, seed: int) -> PolicySearch:
+        """The objective of the run from that seed."""
+        return PolicySearch(self.make, rollouts=self.rollouts, bias=False, max_steps=self.steps, seed=seed)
+
+    def cost(self, unit: Unit) -> float:
+        return 5.0 + self.seconds * self.evaluations[-1] * len(unit.seeds)
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            "environment": f"{self.make.__module__.rpartition('.')[2]}.{self.make.__name__}",
+            "generations": self.generations[self.dimension],
+            "arms": {name: repr(self._strategy(name)) for name in self.arms},
+            "population": self.popsize,
+            "x0": 0.0,
+            "sigma0": self.sigma0,
+            "rollouts": self.rollouts,
+            "steps": self.steps,
+            "rollouts of the last policy": self.last,
+            "first_seed": FIRST_SEED,
+            "versions": {name: metadata.version(name) for name in ("gymnasium", "mujoco")},
+        }
+
+    def run(self, unit: Unit) -> Runs:
+        return self.join([self._run(unit.method, seed) for seed in unit.seeds])
+
+    def _run(self, method: str, seed: int) -> Runs:
+        search, generations = self.search(seed), self.generations[self.dimension]
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = self.scratch or Path(temporary)
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{self.name}-{ARMS[method].slug}-{seed}.ckpt"
+            found = minimize(
+                search,
+                search.x0,
+                self.sigma0,
+                method=self._strategy(method),
+                seed=seed,
+                max_iter=generations,
+                checkpoint=path,
+                options=NEVER,
+            )
+            values = np.full((generations, self.popsize), np.nan)
+            for row in read_log(f"{path}.jsonl"):
+                values[row.generation, row.index] = -row.f
+        final = self.search(FINAL + seed).evaluate(found.mean, range(FINAL + seed, FINAL + seed + self.last))
+        return Runs(values.mean(1)[None], values.max(1)[None], found.mean[None], np.array([-final.value]))
+
+    def _strategy(self, method: str) -> Any:
+        arm = ARMS[method]
+        return make_strategy(arm.method, popsize=self.popsize, **arm.options)
+
+    def encode(self, unit: Unit, result: Runs) -> bytes:
+        n, generations = len(unit.seeds), self.generations[self.dimension]
+        wanted = ((n, generations), (n, generations), (n, unit.dimension), (n,))
+        if tuple(part.shape for part in result) != wanted:
+            raise ValueError(f"result must have the shapes {wanted}, got {[part.shape for part in result]}")
+        return (json.dumps({name: part.tolist() for name, part in result._asdict().items()}, indent=0) + "\n").encode()
+
+    def decode(self, unit: Unit, content: bytes) -> Runs:
+        found = json.loads(content)
+        return Runs(*(np.array(found[name], float) for name in Runs._fields))
+
+    def join(self, blocks: Sequence[Runs]) -> Runs:
+        return Runs(*map(np.concatenate, zip(*blocks, strict=True)))
+
+    def tidy(self, cases: Mapping[Case, Runs]) -> str:
+        lines = ["environment,method,seed,evaluations,mean_return,best_return"]
+        for case, runs in cases.items():
+            for i, (means, bests) in enumerate(zip(runs.mean.tolist(), runs.best.tolist(), strict=True)):
+                for evaluations, mean, best in zip(self.evaluations.tolist(), means, bests, strict=True):
+                    lines.append(f'{case.function},"{case.method}",{FIRST_SEED + i},{evaluations},{mean!r},{best!r}')
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,77 @@
+"""The two experiments in their sizes.
+
+Environments, M = 10, at most 1000 steps, linear deterministic policies and 5 seeds are the paper's. It says nothing of the
+start, the population and the budget: those here were chosen with CMA-ES from seeds below 1000, and are the same for all arms.
+"""
+
+from dataclasses import dataclass, replace
+
+from thalweg.experiments.rl import environments
+from thalweg.experiments.rl.arms import MAIN, NICE
+from thalweg.experiments.rl.race import PolicyRace
+
+SEEDS, QUICK_SEEDS = 5, 2
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """One experiment, as a whole and for a quick look; both with the paper's observations and with those of today."""
+
+    full: PolicyRace
+    small: PolicyRace
+    modern: PolicyRace
+    modern_small: PolicyRace
+
+
+def _sizes(full: PolicyRace, modern: PolicyRace, *, short: int) -> Sizes:
+    def small(race: PolicyRace) -> PolicyRace:
+        few = {"generations": {race.dimension: 4}, "popsize": 8, "rollouts": 2, "steps": short, "last": 4}
+        return replace(race, **few, arms=race.arms[:2])
+
+    return Sizes(full, small(full), modern, small(modern))
+
+
+PENDULUM = PolicyRace(
+    "rl-pendulum",
+    ("inverted-double-pendulum",),
+    {11: 60},
+    MAIN,
+    make=environments.inverted_double_pendulum,
+    title="InvertedDoublePendulum-v5 with 11 observations",
+    sigma0=1.0,
+    popsize=44,
+    targets=(1000.0, 5000.0, 9000.0),
+    seconds=0.5,
+)
+SWIMMER = PolicyRace(
+    "rl-swimmer",
+    ("swimmer",),
+    {26: 60},
+    MAIN,
+    make=environments.swimmer,
+    title="Swimmer-v5 with 13 observations",
+    sigma0=1.0,
+    popsize=26,
+    targets=(100.0, 200.0, 300.0),
+    seconds=1.0,
+)
+MODERN_PENDULUM = replace(
+    PENDULUM,
+    generations={9: PENDULUM.generations[11]},
+    make=environments.modern_inverted_double_pendulum,
+    title="InvertedDoublePendulum-v5",
+)
+MODERN_SWIMMER = replace(
+    SWIMMER, generations={16: SWIMMER.generations[26]}, make=environments.modern_swimmer, title="Swimmer-v5"
+)
+
+
+def with_nice(race: PolicyRace) -> PolicyRace:
+    """The same experiment with the paper's flow; latents are those of the other."""
+    return replace(race, name=f"{race.name}-nice", arms=NICE[: len(race.arms) // 2])
+
+
+RACES: dict[str, Sizes] = {
+    "pendulum": _sizes(PENDULUM, MODERN_PENDULUM, short=200),
+    "swimmer": _sizes(SWIMMER, MODERN_SWIMMER, short=60),
+}

@@ -1,0 +1,84 @@
+"""Policy search as sections of a report."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from thalweg.experiments.paper.experiment import FIRST_SEED, Case
+from thalweg.experiments.paper.verdict import Verdict
+from thalweg.experiments.rl import summary
+from thalweg.experiments.rl.race import FINAL, PolicyRace, Runs
+from thalweg.report.files import save_figure
+from thalweg.report.page import Block, Heading, Paragraph, Picture, Table
+from thalweg.report.rl_figure import returns_figure
+from thalweg.report.rl_film import film
+from thalweg.report.section import Section, verdict_table
+
+Results = Sequence[tuple[PolicyRace, Mapping[Case, Runs]]]
+
+
+def rl_section(folder: Path, results: Results) -> Section:
+    """Each environment with all the arms that were run in it."""
+    together: dict[str, tuple[PolicyRace, dict[Case, Runs]]] = {}
+    for race, cases in results:
+        together.setdefault(race.functions[0], (race, {}))[1].update(cases)
+    blocks: list[Block] = [Paragraph(SETTING)]
+    verdicts: list[Verdict] = []
+    files: list[Path] = []
+    for race, cases in together.values():
+        entries = summary.summarise(race, cases)
+        found = summary.verdicts(race, entries)
+        curves = save_figure(returns_figure(race, cases), folder / race.name)
+        blocks += [
+            Heading(race.title),
+            Paragraph(setting(race, cases)),
+            Picture(curves[0], f"{race.title}: mean return of each population, mean and range over the runs"),
+            verdict_table(found),
+            Paragraph(NUMBERS),
+            Table(summary.head(race), summary.table(entries)),
+        ]
+        verdicts += found
+        files += curves
+        path = folder / f"{race.name}.gif"
+        case, seed = best(cases)
+        ret = cases[case].final[seed]
+        if film(race.make.__name__, cases[case].policy[seed], FINAL, path):
+            told = f"The best of the last policies: {case.method}, seed {FIRST_SEED + seed}, mean return {ret:,.0f}."
+            blocks += [Paragraph(told), Picture(path, f"{race.title}: the best policy")]
+            files.append(path)
+        else:
+            blocks.append(
+                Paragraph("MuJoCo cannot draw on this machine (it needs EGL), so there is no film of the best policy.")
+            )
+    return Section("Direct policy search", blocks, verdicts, files)
+
+
+def best(cases: Mapping[Case, Runs]) -> tuple[Case, int]:
+    """The arm and the run of the best last policy."""
+    case = max(cases, key=lambda case: float(cases[case].final.max()))
+    return case, int(np.argmax(cases[case].final))
+
+
+SETTING = (
+    "Section 5.3 of the paper: deterministic linear policies, searched for by the mean return of M rollouts. The paper's "
+    "figures come from rllab, whose bodies, time steps and rewards differ from Gymnasium's: returns cannot be compared with "
+    "them, but algorithms can be in the same environment. Observations that Gymnasium has left out since are put back, unless "
+    "`--modern` says otherwise."
+)
+NUMBERS = (
+    "A return is reached when the mean of a population is as high. Faster is judged by the mean return over all populations of "
+    "a run, which no choice of a target sways, in pairs of runs from the same seed; intervals are Student's. The last policy "
+    "is the mean of the search distribution at the end, in rollouts from states that no search has met."
+)
+
+
+def setting(race: PolicyRace, cases: Mapping[Case, Runs]) -> str:
+    """What the runs had in common, and how many they were."""
+    runs = max(len(each.mean) for each in cases.values())
+    return (
+        f"{race.dimension} parameters, M = {race.rollouts} rollouts of at most {race.steps:,} steps, x0 = 0, "
+        f"sigma0 = {race.sigma0:g}, {race.popsize} points per generation, {race.evaluations[-1]:,} evaluations, {runs} runs of "
+        f"each algorithm from seed {FIRST_SEED} on, which rules the start states and the draws; every evaluation has start "
+        f"states of its own. The last policies are judged by {race.last} rollouts each."
+    )
