@@ -8,6 +8,7 @@ import numpy as np
 from thalweg.experiments.paper.experiment import FIRST_SEED, Case
 from thalweg.experiments.paper.verdict import Verdict
 from thalweg.experiments.rl import summary
+from thalweg.experiments.rl.arms import MAIN, NICE
 from thalweg.experiments.rl.race import FINAL, PolicyRace, Runs
 from thalweg.report.files import save_figure
 from thalweg.report.page import Block, Heading, Paragraph, Picture, Table
@@ -26,7 +27,8 @@ def rl_section(folder: Path, results: Results) -> Section:
     blocks: list[Block] = [Paragraph(SETTING)]
     verdicts: list[Verdict] = []
     files: list[Path] = []
-    for race, cases in together.values():
+    for race, found_cases in together.values():
+        cases = {case: found_cases[case] for case in sorted(found_cases, key=lambda case: (*MAIN, *NICE).index(case.method))}
         entries = summary.summarise(race, cases)
         found = summary.verdicts(race, entries)
         curves = save_figure(returns_figure(race, cases), folder / race.name)

@@ -36,10 +36,13 @@ def modern_inverted_double_pendulum(**options: Any) -> Any:
 def _made(name: str, **options: Any) -> Any:
     gymnasium = require()
     try:
-        importlib.import_module("mujoco")
+        mujoco: Any = importlib.import_module("mujoco")
     except ModuleNotFoundError as error:
         raise ImportError(f'{name} needs mujoco, which is not installed: run pip install "thalweg[rl]"') from error
-    return gymnasium.make(name, disable_env_checker=True, **options)
+    env = gymnasium.make(name, disable_env_checker=True, **options)
+    # nothing in either environment can touch anything, and not to look for it saves a tenth of the time, to the same bits
+    env.unwrapped.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    return env
 
 
 def _observed(env: Any, see: Any, size: int) -> Any:
