@@ -17,7 +17,6 @@ EXTRAS = {
     "cmaes",
     "flowjax",
     "equinox",
-    "cloudpickle",
     "ray",
     "distributed",
     "pyarrow",

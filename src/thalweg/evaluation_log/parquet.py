@@ -9,6 +9,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -94,16 +95,28 @@ def read_parquet(path: Path) -> Iterator[Evaluation]:
     pq = require()
     if not path.is_dir():
         raise FileNotFoundError(f"there is no folder {os.fspath(path)!r}")
-    for part in parts(path):
+    read: set[Path] = set()
+    while True:
+        new = [part for part in parts(path) if part not in read]
+        read |= set(new)
+        yield from _rows_of(new, pq)
+        waiting: list[Evaluation] = []
+        with suppress(FileNotFoundError):  # one that has just become a part
+            for tail in tails(path):
+                waiting += [] if part_of(tail) in read else read_lines(tail)
+        if read.issuperset(parts(path)):  # what waits is in none of them
+            yield from waiting
+            return
+
+
+def _rows_of(some: Sequence[Path], pq: Any) -> Iterator[Evaluation]:
+    for part in some:
         try:
             rows = pq.read_table(part).to_pylist()
         except Exception as error:  # pyarrow has many; as with a line, the loss of a part costs less than that of all
             logger.warning("part %s is damaged and left out (%s)", part, error)
             continue
         yield from map(_row, rows)
-    for tail in tails(path):
-        if not part_of(tail).exists():
-            yield from read_lines(tail)
 
 
 def parts(path: Path) -> list[Path]:
