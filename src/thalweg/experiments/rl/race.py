@@ -18,8 +18,10 @@ from thalweg.methods import make_strategy
 from thalweg.minimize import minimize
 from thalweg.rl import PolicySearch
 
-OFF = ("tolx", "tolfun", "tolfunhist", "tolstagnation")
-NEVER = dict.fromkeys(OFF, 0.0) | dict.fromkeys(("tolflatfitness", "tolconditioncov", "tolfacupx"), inf)
+NEVER: dict[str, float] = {
+    **dict.fromkeys(("tolx", "tolfun", "tolfunhist", "tolstagnation"), 0.0),
+    **dict.fromkeys(("tolflatfitness", "tolconditioncov", "tolfacupx"), inf),
+}
 """All runs last for the same number of evaluations: no test stops one."""
 
 FINAL = 1 << 20
@@ -118,6 +120,7 @@ class PolicyRace(Experiment[Runs]):
             values = np.full((generations, self.popsize), np.nan)
             for row in read_log(f"{path}.jsonl"):
                 values[row.generation, row.index] = -row.f
+            values[found.nit :] = values[found.nit - 1]  # a run that broke down stays where it was
         final = self.search(FINAL + seed).evaluate(found.mean, range(FINAL + seed, FINAL + seed + self.last))
         return Runs(values.mean(1)[None], values.max(1)[None], found.mean[None], np.array([-final.value]))
 
