@@ -2,8 +2,9 @@
 
 Environments, M = 10, at most 1000 steps, linear deterministic policies and 5 seeds are the paper's. It says nothing of the
 start, the population and the budget. Here x0 = 0, and all arms share a sigma0 and a population that were chosen with CMA-ES in
-short runs from seeds 1 to 3, out of 11 (the library's default in that dimension), 22 and 44 points and a sigma0 of 0.03, 0.1, 1 and
-10 for the pendulum, 13 (the default) and 26 points and 0.3 and 1 for the swimmer. The budgets let xNES come near the goal.
+short runs from seeds 1 to 3: for the pendulum out of 11 (the library's default in that dimension), 22 and 44 points and sigma0
+= 0.03, 0.1, 1 and 10, for the swimmer out of 13 (the default) and 26 points and 0.3 and 1. The budgets let xNES come near the
+goal.
 """
 
 from dataclasses import dataclass, replace
