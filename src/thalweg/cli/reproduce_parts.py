@@ -10,12 +10,14 @@ from thalweg.experiments.paper.claims import CLAIMS
 from thalweg.experiments.paper.experiment import Experiment
 from thalweg.experiments.paper.look import Look
 from thalweg.experiments.rl import settings as rl
+from thalweg.experiments.rl.environments import require_mujoco
 from thalweg.experiments.rl.race import PolicyRace
 from thalweg.report.claim_sections import claims_section
 from thalweg.report.look_sections import fig1_section, fig23_section
 from thalweg.report.race_sections import fig4_section, table1_section
 from thalweg.report.rl_sections import rl_section
 from thalweg.report.section import Section
+from thalweg.rl.environment import require
 
 SEEDS, QUICK_SEEDS = 100, 5
 
@@ -84,6 +86,8 @@ POLICY_SEARCH = "rl"
 
 def policy_search(folder: Path, only: str | None = None, *, modern: bool, nice: bool) -> Part:
     """The two environments, or only one; runs that are under way are kept in the folder."""
+    require()
+    require_mujoco()
 
     def plan(full: PolicyRace, small: PolicyRace) -> Plan:
         kept = (replace(race, scratch=folder / "runs") for race in (full, small))

@@ -19,6 +19,9 @@ from thalweg.rl import PolicySearch
 EVERY, FRAMES, WIDTH = 4, 75, 240
 """Steps from frame to frame, frames, pixels."""
 
+PENDULUM_VIEW = {"distance": 3.4, "lookat": np.array([0.0, 0.0, 0.5])}
+"""Nearer than by default; the swimmer is followed by a camera of its own."""
+
 
 def film(make: str, policy: np.ndarray, seed: int, path: Path) -> bool:
     """Write the film of a policy in an environment of `thalweg.experiments.rl.environments`; whether that could be done."""
@@ -39,7 +42,8 @@ def draw(make: str, policy: Any, seed: int, path: Path) -> None:
     """Film a rollout in this process."""
     images: Any = importlib.import_module("PIL.Image")
     search = PolicySearch(getattr(environments, make), bias=False)
-    act, env = search.policy(policy), getattr(environments, make)(render_mode="rgb_array")
+    view = {"default_camera_config": PENDULUM_VIEW} if make.endswith("pendulum") else {}
+    act, env = search.policy(policy), getattr(environments, make)(render_mode="rgb_array", **view)
     o, _ = env.reset(seed=seed)
     frames: list[Any] = []
     for step in range(EVERY * FRAMES):

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from thalweg.experiments.paper.experiment import FIRST_SEED, Case
+from thalweg.experiments.paper.store import read_manifest
 from thalweg.experiments.paper.verdict import Verdict
 from thalweg.experiments.rl import summary
 from thalweg.experiments.rl.arms import MAIN, NICE
 from thalweg.experiments.rl.race import FINAL, PolicyRace, Runs
 from thalweg.report.files import save_figure
-from thalweg.report.page import Block, Heading, Paragraph, Picture, Table
+from thalweg.report.page import Block, Bullets, Heading, Paragraph, Picture, Table
 from thalweg.report.rl_figure import returns_figure
 from thalweg.report.rl_film import film
 from thalweg.report.section import Section, verdict_table
@@ -24,7 +25,7 @@ def rl_section(folder: Path, results: Results) -> Section:
     together: dict[str, tuple[PolicyRace, dict[Case, Runs]]] = {}
     for race, cases in results:
         together.setdefault(race.functions[0], (race, {}))[1].update(cases)
-    blocks: list[Block] = [Paragraph(SETTING)]
+    blocks: list[Block] = [Paragraph(SETTING), Bullets(circumstances(folder, results[0][0]))]
     verdicts: list[Verdict] = []
     files: list[Path] = []
     for race, found_cases in together.values():
@@ -54,6 +55,17 @@ def rl_section(folder: Path, results: Results) -> Section:
                 Paragraph("MuJoCo cannot draw on this machine (it needs EGL), so there is no film of the best policy.")
             )
     return Section("Direct policy search", blocks, verdicts, files)
+
+
+def circumstances(folder: Path, race: PolicyRace) -> list[str]:
+    """What the runs were made with."""
+    manifest = read_manifest(folder)
+    made = {**manifest["versions"], **race.settings()["versions"]}
+    return [
+        f"Seeds: from {FIRST_SEED} on; none of them served to choose a setting",
+        "Versions: " + ", ".join(f"{name} {version}" for name, version in made.items()),
+        f"Machine: {manifest['machine']}",
+    ]
 
 
 def best(cases: Mapping[Case, Runs]) -> tuple[Case, int]:

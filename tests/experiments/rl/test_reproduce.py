@@ -1,5 +1,7 @@
 """`thalweg reproduce rl`: its files, the same every time. Runs are made up; what they are is tested elsewhere."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,14 @@ def test_options_of_other_parts():
     result = call("fig4", "--modern")
     assert result.exit_code == 2
     assert "for the part rl" in result.stderr
+
+
+@pytest.mark.parametrize("module", ["gymnasium", "mujoco"])
+def test_a_missing_extra_is_one_sentence(tmp_path, computed, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    result = call("rl", "--quick", "--workers", 1, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert module in result.stderr
+    assert 'pip install "thalweg[rl]"' in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()

@@ -33,12 +33,18 @@ def modern_inverted_double_pendulum(**options: Any) -> Any:
     return _made("InvertedDoublePendulum-v5", **options)
 
 
-def _made(name: str, **options: Any) -> Any:
-    gymnasium = require()
+def require_mujoco() -> Any:
+    """The module `mujoco`, or an error that says how to get it."""
     try:
-        mujoco: Any = importlib.import_module("mujoco")
+        return importlib.import_module("mujoco")
     except ModuleNotFoundError as error:
-        raise ImportError(f'{name} needs mujoco, which is not installed: run pip install "thalweg[rl]"') from error
+        if error.name != "mujoco":
+            raise
+        raise ImportError('these environments need mujoco, which is not installed: run pip install "thalweg[rl]"') from error
+
+
+def _made(name: str, **options: Any) -> Any:
+    gymnasium, mujoco = require(), require_mujoco()
     env = gymnasium.make(name, disable_env_checker=True, **options)
     # nothing in either environment can touch anything, and not to look for it saves a tenth of the time, to the same bits
     env.unwrapped.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
