@@ -2,7 +2,7 @@
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -87,27 +87,28 @@ class PolicySearch:
     _here: _Here = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        put: Callable[[str, Any], None] = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        put("rollouts", as_count(self.rollouts, "rollouts"))
-        put("seed", as_seed(self.seed))
-        put("hidden", tuple(self.hidden))
-        put("options", dict(self.options))
+        self._set(rollouts=as_count(self.rollouts, "rollouts"), seed=as_seed(self.seed))
+        self._set(hidden=tuple(self.hidden), options=dict(self.options))
         self._prepare()
         environment.step_limit(self._env, self.max_steps)
         if not isinstance(self.normalise, bool | Normaliser):
             raise TypeError(f"normalise must be True, False or a Normaliser, got {shortened(self.normalise)}")
         if self.normalise is True:
-            put("normalise", self.observe())
+            self._set(normalise=self.observe())
         if isinstance(self.normalise, Normaliser) and len(self.normalise.mean) != self.shape.sizes[0]:
             known, seen = len(self.normalise.mean), self.shape.sizes[0]
             raise ValueError(f"normalise is for {known} observations, but the environment has {seen}; observe() estimates one")
 
+    def _set(self, **fields: Any) -> None:
+        """Fields that are made here; users find them frozen."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
     def _prepare(self) -> None:
         """What depends on the environment."""
-        object.__setattr__(self, "_here", _Here())
+        self._set(_here=_Here())
         size, _ = environment.flattener(self._env.observation_space)
-        shape = Policy.into(self._env.action_space, size, self.hidden, self.bias, self.action)
-        object.__setattr__(self, "shape", shape)
+        self._set(shape=Policy.into(self._env.action_space, size, self.hidden, self.bias, self.action))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("shape", "_here")}
