@@ -8,6 +8,7 @@ pytest.importorskip("mujoco")
 import gymnasium
 
 from thalweg.experiments.rl import environments
+from thalweg.report.rl_film import film
 from thalweg.rl import PolicySearch
 
 ENVIRONMENTS = [
@@ -56,3 +57,8 @@ def test_a_linear_policy_in_the_swimmer():
         total += float(reward)
     search.rollout(x, 8)  # what was before makes no difference
     assert search.rollout(x, 9) == (total, 20)
+
+
+def test_a_film_that_cannot_be_made_is_none(tmp_path):
+    assert not film("unknown", np.zeros(11), 1, tmp_path / "film.gif")
+    assert not list(tmp_path.iterdir())
