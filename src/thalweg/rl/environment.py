@@ -25,20 +25,17 @@ def require() -> Any:
 def make(env: Make, options: Mapping[str, Any]) -> Any:
     """A new environment."""
     gymnasium = require()
-    if callable(env):
-        made: Any = env(**options)
-    elif isinstance(env, str):
-        made = gymnasium.make(env, **{"disable_env_checker": True, **options})
-    else:
-        made = env
-    if not isinstance(made, gymnasium.Env):
-        raise TypeError(
-            f"env must be a name that gymnasium.make knows, or a function that makes an environment, got {shortened(made)}"
-        )
-    if not callable(env) and not isinstance(env, str):
+    if isinstance(env, str):
+        return gymnasium.make(env, **{"disable_env_checker": True, **options})
+    if isinstance(env, gymnasium.Env):
         raise TypeError(
             "env must be a name or a function that makes an environment, not an environment: every process makes its own; "
             "pass lambda: ..."
+        )
+    made: Any = env(**options) if callable(env) else env
+    if not isinstance(made, gymnasium.Env):
+        raise TypeError(
+            f"env must be a name that gymnasium.make knows, or a function that makes an environment, got {shortened(made)}"
         )
     return made
 
