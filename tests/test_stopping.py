@@ -115,6 +115,8 @@ def test_tolstagnation():
     es = run(lambda X: noise.uniform(1, 2, 6), generations=2000, options={**OFF, "tolstagnation": None})
     assert ends_by(es, "tolstagnation", success=False)
     assert es.nit > 500
+    es = run(lambda X: noise.uniform(1, 2, 6), generations=1000, options={**OFF, "tolstagnation": np.inf})
+    assert es.nit == 1000
 
 
 def test_tolconditioncov():

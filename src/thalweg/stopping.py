@@ -169,7 +169,9 @@ def remembered(d: int, popsize: int) -> int:
 
 def stagnation_time(t: Tolerances, d: int, popsize: int) -> float:
     """In generations."""
-    return 100 + 100 * d**1.5 / popsize if t.tolstagnation is None else t.tolstagnation
+    if t.tolstagnation is None:
+        return 100 + 100 * d**1.5 / popsize
+    return t.tolstagnation if isfinite(t.tolstagnation) else 0.0  # either never ends a run
 
 
 def stagnation_part(generations: float, length: int) -> int:
