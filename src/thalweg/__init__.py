@@ -17,9 +17,10 @@ from thalweg.evaluation_log import read_log
 from thalweg.flows import NICE, Affine, Identity, RealNVP
 from thalweg.flowsteps import Penalised, TrustRegion
 from thalweg.gnnes import GNNES
-from thalweg.latents import CMAES, PGES, SNES, XNES, CauchyNES, SepCMAES
+from thalweg.latents import CMAES, LRACMAES, PGES, SNES, XNES, CauchyNES, SepCMAES
 from thalweg.methods import METHODS, make_strategy, method_names
 from thalweg.minimize import minimize, resume
+from thalweg.noise import reevaluate
 from thalweg.optimizer import Optimizer
 from thalweg.restart_runner import Restarted, run_restarts
 from thalweg.restarting import RestartingOptimizer
@@ -35,6 +36,7 @@ except PackageNotFoundError:  # run from the source tree
 __all__ = [
     "CMAES",
     "GNNES",
+    "LRACMAES",
     "METHODS",
     "NICE",
     "PGES",
@@ -61,6 +63,7 @@ __all__ = [
     "method_names",
     "minimize",
     "read_log",
+    "reevaluate",
     "resume",
     "run_many",
     "run_restarts",

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -91,8 +92,12 @@ class DaskEngine(Engine):
     wanted: int | None
     closing: list[Callable[[], Any]]
     """What to do in the end."""
-    running: dict[str, tuple[Ticket, Any]] = field(default_factory=dict[str, tuple[Ticket, Any]], init=False)
-    """Point and future of each task that has no outcome yet, by its key."""
+    running: dict[str, tuple[Ticket, Any, str | None]] = field(
+        default_factory=dict[str, tuple[Ticket, Any, str | None]], init=False
+    )
+    """Point, future and worker of each task that has no outcome yet, by its key."""
+    threads: dict[str, int] = field(default_factory=dict[str, int], init=False)
+    """How many each worker has, by its address."""
     alone_since: float | None = field(default=None, init=False)
     """Since when there is no worker at all."""
     complete: bool = field(default=False, init=False)
@@ -120,8 +125,12 @@ class DaskEngine(Engine):
 
     def start(self, ticket: Ticket, x: np.ndarray) -> None:
         key = f"{self.name}-{uuid.uuid4().hex}"  # one of its own: the same point may be evaluated twice
-        future = self.client.submit(self.task, key, x, key=key, pure=False, retries=0)
-        self.running[key] = ticket, future
+        # the scheduler does not know yet that a task is done whose outcome is here, and might queue this one behind a slow one
+        busy = Counter(where for _, _, where in self.running.values())
+        free = next((worker for worker, number in self.threads.items() if busy[worker] < number), None)
+        place = {} if free is None else {"workers": [free], "allow_other_workers": True}
+        future = self.client.submit(self.task, key, x, key=key, pure=False, retries=0, **place)
+        self.running[key] = ticket, future, free
         future.add_done_callback(lambda future: self.ended.put((future.key, None)))
 
     def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
@@ -136,8 +145,8 @@ class DaskEngine(Engine):
 
     def give_up(self, ticket: Ticket) -> None:
         """Ends the worker process that has the point, as nothing less stops an evaluation; its nanny starts another one."""
-        key = next(key for key, (running, _) in self.running.items() if running == ticket)
-        _, future = self.running.pop(key)
+        key = next(key for key, (running, _, _) in self.running.items() if running == ticket)
+        _, future, _ = self.running.pop(key)
         where = [worker for worker, keys in self.client.processing().items() if key in keys]
         future.cancel()
         if where:
@@ -149,7 +158,7 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         with suppress(Exception):  # the cluster may be gone
-            for _, future in self.running.values():
+            for _, future, _ in self.running.values():
                 future.cancel()
             self.client.unsubscribe_topic(self.name)
             if not self.closing:
@@ -159,7 +168,7 @@ class DaskEngine(Engine):
     def _take(self, key: str, plain: Plain | None, found: list[tuple[Ticket, Outcome]]) -> None:
         if key not in self.running:  # it was given up, or this is its second message
             return
-        ticket, future = self.running.pop(key)
+        ticket, future, _ = self.running.pop(key)
         found.append((ticket, received(plain) if plain is not None else self._outcome(future)))
         future.release()  # or it would be evaluated again when its worker dies
 
@@ -178,7 +187,8 @@ class DaskEngine(Engine):
 
     def _able(self) -> int:
         """How many threads there are at present. Unless their number was given, more may join."""
-        able = sum(self.client.nthreads().values())
+        self.threads = self.client.nthreads()
+        able = sum(self.threads.values())
         self.number = self.wanted or max(self.number, able)
         self.looked, self.complete = time.monotonic(), able >= self.number
         self.alone_since = None if able else self.alone_since or self.looked
