@@ -50,7 +50,10 @@ pytest: $(READY) ## tests and doctests; PYTEST_ARGS replaces the arguments
 paper: $(READY) ## the paper's experiments with a few seeds each, for real; about three minutes
 	rm -rf .cache/paper
 	$(CHECK_ENV) $(BIN)/thalweg reproduce --quick --workers 2 --out .cache/paper
-	test -s .cache/paper/report.html
+	test $$(grep -o ';base64,' .cache/paper/report.html | wc -l) -ge 10
+	cp .cache/paper/report.md .cache/paper.md
+	$(CHECK_ENV) $(BIN)/thalweg reproduce --quick --workers 2 --out .cache/paper  # nothing is computed again
+	cmp .cache/paper.md .cache/paper/report.md
 
 bbob: $(READY) ## BBOB for a few problems, all engines and loggers; about a minute
 	rm -rf .cache/bbob

@@ -47,7 +47,7 @@ def start(code: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", code, *arguments], env=environment, stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize("engine", ["processes", "dask", "ray"])
+@pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_a_script_without_a_guard(engine, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

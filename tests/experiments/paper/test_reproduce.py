@@ -1,7 +1,5 @@
 """`thalweg reproduce`: its files, the same every time, and its errors. Runs are made up; what they are is tested elsewhere."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -14,18 +12,13 @@ from click.testing import CliRunner
 from thalweg.cli.app import app
 from thalweg.cli.reproduce import duration
 from thalweg.cli.reproduce_parts import PARTS, Plan
-from thalweg.experiments.paper.claims import CLAIMS
 from thalweg.experiments.paper.race import Race
 from thalweg.report.table1_figure import table1_figure
 
 BOTH = ("png", "svg")
 FILES = {
-    "fig1": {"fig1.csv", "fig1.md", *(f"fig1.{kind}" for kind in BOTH)},
-    "fig2": {"fig2.csv", "fig2-start.csv", "fig2.md", *(f"fig2.{kind}" for kind in (*BOTH, "gif"))},
-    "fig3": {"fig3.csv", "fig3-start.csv", "fig3.md", *(f"fig3.{kind}" for kind in (*BOTH, "gif"))},
     "fig4": {"fig4.csv", "fig4.md", *(f"fig4{more}.{kind}" for more in ("", "-10-seeds") for kind in BOTH)},
     "table1": {"table1.csv", "table1.md", *(f"table1.{kind}" for kind in BOTH)},
-    "claims": {"claims.md", "fig2.csv", *(f"claim-{slug}.{kind}" for slug in CLAIMS for kind in ("csv", *BOTH))},
 }
 
 
@@ -62,31 +55,6 @@ def test_files_and_the_same_bytes_again(tmp_path, computed, part):
     assert call(*arguments).exit_code == 0
     assert len(computed) == done
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
-
-
-@pytest.mark.slow
-def test_everything_and_the_report(tmp_path, computed):
-    """All parts in one folder, figures 1 to 3 for real: 2 seeds, up to 60 iterations in dimension 2."""
-    result = call("--quick", "--seeds", 2, "--workers", 1, "--out", tmp_path)
-    assert result.exit_code == 0, result.output
-    expected = set().union(*FILES.values()) | {"report.md", "report.html"}
-    assert {path.name for path in tmp_path.iterdir()} == expected | {"manifest.json", "parts"}
-    assert set(json.loads((tmp_path / "manifest.json").read_text())["experiments"]) == {
-        plan.name for part in PARTS.values() for plan in part.plans
-    }
-    report, html = (tmp_path / "report.md").read_text(), (tmp_path / "report.html").read_text()
-    assert "`thalweg reproduce --quick --seeds 2`" in report
-    for claim in CLAIMS.values():
-        assert claim.title in report
-    pictures = [name for name in expected if name.endswith((".png", ".gif"))]
-    assert all(f"({name})" in report for name in pictures)
-    assert html.count("<img ") == len(pictures) == html.count(";base64,")
-    assert not any(f'"{name}"' in html for name in expected)
-    done = len(computed)
-    (tmp_path / "report.md").unlink()
-    assert call("--quick", "--seeds", 2, "--workers", 1, "--out", tmp_path).exit_code == 0
-    assert len(computed) == done
-    assert (tmp_path / "report.md").read_text() == report
 
 
 def test_a_foreign_folder_is_one_sentence(tmp_path, computed):
