@@ -119,11 +119,17 @@ OTHER_LATENTS = (
     *_with_flow("Cauchy NES", "cauchy"),
     *_with_flow("pycma", "pycma", most_seeds=20),
 )
+DEFAULT_FLOW = tuple(
+    Arm(f"GNN-{latent}, default flow", f"gnn-{method}-default", f"gnn-{method}", latent)
+    for latent, method in (("xNES", "xnes"), ("CMA-ES", "cma"))
+)
+"""With the flow that `thalweg.minimize` takes if none is named; for policy search."""
 
 ARMS: dict[str, Arm] = {
     arm.name: arm
     for arm in (
         *CMA_FAMILY, *XNES_FAMILY, *PGES, *JOINT_PGES, *JOINT_NES, *REAL_NVP, *HISTORY, *FIRST_PENALTY, *AFFINE, *OTHER_LATENTS,
+        *DEFAULT_FLOW,
     )
 }  # fmt: skip
 """All arms by the name that readers see."""

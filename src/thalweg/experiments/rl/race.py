@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.evaluation_log import read_log
+from thalweg.experiments.paper.arms import ARMS
 from thalweg.experiments.paper.experiment import FIRST_SEED, Case, Experiment, Unit
-from thalweg.experiments.rl.arms import ARMS
 from thalweg.methods import make_strategy
 from thalweg.minimize import minimize
 from thalweg.rl import PolicySearch

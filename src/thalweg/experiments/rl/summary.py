@@ -6,10 +6,10 @@ from math import inf, isfinite, sqrt
 
 import numpy as np
 
+from thalweg.experiments.paper.arms import ARMS
 from thalweg.experiments.paper.experiment import Case
 from thalweg.experiments.paper.statistics import Interval
 from thalweg.experiments.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
-from thalweg.experiments.rl.arms import ARMS
 from thalweg.experiments.rl.race import PolicyRace, Runs
 
 PAPER_SEEDS = 5
