@@ -16,7 +16,7 @@ PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 PYTEST_ARGS ?= -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types layers pytest paper bbob fix lock clean
+.PHONY: help setup demo test lint types layers pytest paper rl bbob fix lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
 	$(BIN)/thalweg demo
 
-test: lint types layers pytest paper bbob ## every check; CI runs the same
+test: lint types layers pytest paper rl bbob ## every check; CI runs the same
 
 lint: $(READY) ## ruff: rules and format
 	$(BIN)/ruff check
@@ -54,6 +54,11 @@ paper: $(READY) ## the paper's experiments with a few seeds each, for real; abou
 	cp .cache/paper/report.md .cache/paper.md
 	$(CHECK_ENV) $(BIN)/thalweg reproduce --quick --workers 2 --out .cache/paper  # nothing is computed again
 	cmp .cache/paper.md .cache/paper/report.md
+
+rl: $(READY) ## policy search in MuJoCo, two seeds and short rollouts; about a minute
+	rm -rf .cache/rl
+	$(CHECK_ENV) $(BIN)/thalweg reproduce rl --quick --workers 2 --out .cache/rl
+	test -s .cache/rl/rl.md
 
 bbob: $(READY) ## BBOB for a few problems, all engines and loggers; about a minute
 	rm -rf .cache/bbob

@@ -48,6 +48,17 @@ def test_the_table_of_the_asynchronous_loop_is_the_measured_one(benchmark):
     assert len(chosen) == 8
 
 
+def test_the_tables_of_the_overhead_are_the_measured_ones(benchmark):
+    assert benchmark("overhead").show(result("overhead")) in (ROOT / "docs" / "parallel.md").read_text()
+
+
+def test_the_kills_on_the_page_are_those_that_were_made():
+    page, runs = (ROOT / "docs" / "parallel.md").read_text(), result("kill")
+    kills, workers, evaluations = (sum(run[key] for run in runs) for key in ("kills", "worker_kills", "evaluations"))
+    assert f"{kills} kills of a run and {workers} of a worker" in page
+    assert f"{evaluations:,} evaluations" in page
+
+
 @pytest.mark.parametrize("name", ["per_generation", "flow_work", "start_up", "growth"])
 def test_the_tables_of_cost_are_the_measured_ones(name):
     """Printed by a process of its own: these scripts set the number of threads of the one they run in."""
