@@ -13,12 +13,12 @@ from thalweg.experiments.paper.experiment import FIRST_SEED, Case
 from thalweg.experiments.paper.store import open_store
 from thalweg.experiments.paper.verdict import AGREES, DIFFERS, UNCLEAR
 from thalweg.experiments.rl import race as races
-from thalweg.experiments.rl.arms import CMA, MAIN, XNES
+from thalweg.experiments.rl.arms import MAIN
 from thalweg.experiments.rl.race import Runs
 from thalweg.experiments.rl.settings import PENDULUM, RACES, with_nice
 from thalweg.experiments.rl.summary import head, reach, summarise, table, verdicts
 
-TINY = replace(RACES["pendulum"].small, arms=(CMA,), steps=20, generations={11: 3})
+TINY = replace(RACES["pendulum"].small, arms=("CMA-ES",), steps=20, generations={11: 3})
 
 
 class StoppedError(Exception):
@@ -81,7 +81,7 @@ def cases(gain):
     """Five runs that rise by 1,000 a generation, and those of a flow with `gain` more."""
     rise = 1000.0 * np.arange(60) + np.array([[0.0], [100.0], [-100.0], [50.0], [-50.0]])
     rest = partial(Runs, policy=np.zeros((5, 11)), final=np.arange(5.0))
-    case = Case(PENDULUM.functions[0], 11, XNES)
+    case = Case(PENDULUM.functions[0], 11, "xNES")
     return {case: rest(rise, rise), case._replace(method=MAIN[1]): rest(rise + gain, rise + gain)}
 
 
