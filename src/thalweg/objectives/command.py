@@ -25,6 +25,8 @@ LOOK = 2**20
 """Bytes at the end of stdout in which to look for the value: a program may talk for hours."""
 
 _running: set["subprocess.Popen[bytes]"] = set()
+_starting = threading.RLock()
+"""A program may be at work before its thread has noted it. Held twice if a signal comes in the midst of that."""
 
 
 class ProgramError(RuntimeError):
@@ -145,15 +147,17 @@ class Command:
         """Exit status, and whether the time was up."""
         expired = threading.Event()
         try:
-            process = subprocess.Popen(
-                words[0] if self.shell else words,
-                stdin=given,
-                stdout=out,
-                stderr=err,
-                cwd=folder,
-                shell=self.shell,
-                start_new_session=True,  # a process group to kill; and Ctrl-C is for the process that waits
-            )
+            with _starting:
+                process = subprocess.Popen(
+                    words[0] if self.shell else words,
+                    stdin=given,
+                    stdout=out,
+                    stderr=err,
+                    cwd=folder,
+                    shell=self.shell,
+                    start_new_session=True,  # a process group to kill; and Ctrl-C is for the process that waits
+                )
+                _running.add(process)
         except OSError as error:
             raise ProgramError(f"{self._name} cannot be started: {error}") from None
 
@@ -163,7 +167,6 @@ class Command:
 
         # Popen.wait(timeout) looks up to 20 times a second; a thread that kills in time leaves it to the kernel to wake us
         timer = None if self.timeout is None else threading.Timer(self.timeout, expire)
-        _running.add(process)
         try:
             if timer is not None:
                 timer.start()
@@ -206,8 +209,9 @@ def parse_value(stdout: str) -> float | None:
 
 def end_programs() -> None:
     """Kill the programs that other threads of this process wait for, with all their processes."""
-    for process in tuple(_running):
-        _kill(process)
+    with _starting:
+        for process in tuple(_running):
+            _kill(process)
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
