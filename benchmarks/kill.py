@@ -385,8 +385,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the JSON to which the campaign is added")
     arguments = parser.parse_args()
     if arguments.child:
-        child(**arguments.child)
-        return
+        return child(**arguments.child)
     folder = Path(tempfile.mkdtemp(prefix="thalweg-kill-"))  # stays if something is lost
     before = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else []
     chosen = {name: getattr(arguments, name) for name in ("kills", "workers", "seed", "log", "asynchronous")}
