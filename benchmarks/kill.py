@@ -72,22 +72,20 @@ def child(
     folder: str, life: int, seed: int, workers: int, log: str, evaluations: int, seconds: float, asynchronous: bool
 ) -> None:
     """One life of a run."""
+    small: dict[str, Any] = {"method": "cma", "popsize": 6, "restarts": 3, "options": {"tolfun": 1e-3}}
     result = thalweg.minimize(
         objective,
         [2.0, 1.0],
         0.6,
         args=(folder, life, seconds),
-        method="cma",
-        popsize=6,
         seed=seed,
-        restarts=3,
         max_evals=evaluations,
         workers=workers,
         asynchronous=asynchronous,
         retries=9,  # a worker that is killed shall not change the result
         checkpoint=os.path.join(folder, "run.ckpt"),
         log=os.path.join(folder, f"run.{log}"),
-        options={"tolfun": 1e-3},
+        **small,
     )
     numbers = {name: np.asarray(result[name], float).tobytes().hex() for name in ("x", "fun", "mean", "std", "sigma")}
     counts = {name: result[name] for name in ("nfev", "nit", "failures", "restarts", "message", "success")}
@@ -385,7 +383,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the JSON to which the campaign is added")
     arguments = parser.parse_args()
     if arguments.child:
-        return child(**arguments.child)
+        child(**arguments.child)
+        return
     folder = Path(tempfile.mkdtemp(prefix="thalweg-kill-"))  # stays if something is lost
     before = json.loads(arguments.out.read_text()) if arguments.out and arguments.out.exists() else []
     chosen = {name: getattr(arguments, name) for name in ("kills", "workers", "seed", "log", "asynchronous")}
