@@ -7,7 +7,8 @@
 
 from thalweg.rl.normaliser import Normaliser
 from thalweg.rl.policy import Policy
-from thalweg.rl.search import Evaluation, PolicySearch, Rollout
+from thalweg.rl.rollout import Evaluation, Rollout
+from thalweg.rl.search import PolicySearch
 from thalweg.rl.together import Together
 
 __all__ = ["Evaluation", "Normaliser", "Policy", "PolicySearch", "Rollout", "Together"]

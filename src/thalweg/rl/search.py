@@ -4,37 +4,18 @@ import hashlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from thalweg.rl import environment
-from thalweg.rl.normaliser import Normaliser
+from thalweg.rl.normaliser import Moments, Normaliser
 from thalweg.rl.policy import Act, Bounding, Policy
+from thalweg.rl.rollout import Evaluation, Rollout, Trial
 from thalweg.validation import as_array, as_count, as_seed, shortened
 
 OBSERVING = 10
 """Rollouts of random actions that a normaliser is estimated from."""
-
-
-class Rollout(NamedTuple):
-    """One episode."""
-
-    ret: float
-    """The return: the sum of all rewards."""
-    steps: int
-
-
-class Evaluation(NamedTuple):
-    """The rollouts of one policy."""
-
-    returns: np.ndarray
-    steps: np.ndarray
-
-    @property
-    def value(self) -> float:
-        """What is minimised."""
-        return -float(self.returns.mean())
 
 
 class _Here:
@@ -60,6 +41,13 @@ class PolicySearch:
     vectorized=True)` does, share their seeds, drawn from a hash of them all: common random numbers within a generation, fresh
     ones in the next. `thalweg.rl.Together` does the same with workers.
 
+    With `normalise="running"` the value depends on the generations before it as well, and only generations can be evaluated:
+
+    >>> search = PolicySearch("CartPole-v1", rollouts=1, normalise="running")
+    >>> values = search(np.zeros((2, search.d)))
+    >>> search.normaliser.mean != (0.0, 0.0, 0.0, 0.0)
+    True
+
     Picklable; every process, and every thread, makes an environment of its own when it first needs one.
     """
 
@@ -72,8 +60,9 @@ class PolicySearch:
     bias: bool = True
     action: Bounding = "clip"
     """How outputs become actions in a box: cut off at its bounds, or by tanh. Discrete actions: that of the largest output."""
-    normalise: bool | Normaliser = False
-    """Whether observations are normalised: by given numbers, or by those of rollouts of random actions, made here and once."""
+    normalise: bool | Normaliser | Literal["running"] = False
+    """Whether observations are normalised: by given numbers, by those of rollouts of random actions, made here and once (True),
+    or by those of all generations so far ("running", as in ARS)."""
     max_steps: int | None = None
     """Of a rollout; by default the environment's own limit."""
     fixed: bool = False
@@ -84,6 +73,8 @@ class PolicySearch:
 
     shape: Policy = field(init=False, repr=False)
     """Which point is which policy."""
+    _seen: Moments | None = field(init=False, repr=False)
+    """Running statistics; unlike what is here, they travel with the object."""
     _here: _Here = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -91,8 +82,10 @@ class PolicySearch:
         self._set(hidden=tuple(self.hidden), options=dict(self.options))
         self._prepare()
         environment.step_limit(self._env, self.max_steps)
-        if not isinstance(self.normalise, bool | Normaliser):
-            raise TypeError(f"normalise must be True, False or a Normaliser, got {shortened(self.normalise)}")
+        running = isinstance(self.normalise, str) and self.normalise == "running"
+        if not running and not isinstance(self.normalise, bool | Normaliser):
+            raise TypeError(f"normalise must be True, False, 'running' or a Normaliser, got {shortened(self.normalise)}")
+        self._set(_seen=Moments.none(self.shape.sizes[0]) if running else None)
         if self.normalise is True:
             self._set(normalise=self.observe())
         if isinstance(self.normalise, Normaliser) and len(self.normalise.mean) != self.shape.sizes[0]:
@@ -129,29 +122,70 @@ class PolicySearch:
 
     @property
     def steps(self) -> int:
-        """Steps of environments that this process has made for this object; those of workers are counted there."""
+        """Steps of environments made for this object: by this process, and by workers of `Together`; not by other workers."""
         return self._here.steps
 
+    @property
+    def normaliser(self) -> Normaliser | None:
+        """What observations are normalised by at present."""
+        if self._seen is not None:
+            return self._seen.normaliser
+        return self.normalise if isinstance(self.normalise, Normaliser) else None
+
     def __call__(self, x: Any) -> Any:
-        """Minus the mean return at x, (d,); or at all rows of x, (n, d), from the same environment seeds."""
+        """Minus the mean return at x, (d,); or at all rows of x, (n, d), from the same environment seeds.
+
+        Running statistics stay as they are for all rows, and then take in what was observed.
+        """
         points = as_array(x, "x")
         if points.ndim == 1:
+            if self._seen is not None:
+                raise ValueError(
+                    "normalise='running' learns from whole generations (n, d), but x is one point; pass vectorized=True to "
+                    "minimize, with thalweg.rl.Together for workers, or call evaluate(x), which learns nothing"
+                )
             return self.evaluate(points).value
-        seeds = self.seeds(points)
-        return np.array([self.evaluate(point, seeds).value for point in points])
+        seeds, normaliser = self.seeds(points), self.normaliser
+        trials = [self.trial(point, seeds, normaliser) for point in points]
+        self.learn(trials)
+        return np.array([trial.evaluation.value for trial in trials])
 
     def ret(self, x: Any) -> float:
         """The mean return at x."""
-        return -float(self(as_array(x, "x").reshape(-1)))
+        return -self.evaluate(as_array(x, "x").reshape(-1)).value
 
     def evaluate(self, x: Any, seeds: Iterable[int] | None = None) -> Evaluation:
         """All rollouts at x, from its own environment seeds or from others."""
         point = as_array(x, "x")
         act = self.policy(point)
-        done = [self._roll(act, seed) for seed in (self.seeds(point) if seeds is None else seeds)]
-        if not done:
-            raise ValueError("seeds must hold at least one environment seed, got none")
-        return Evaluation(np.array([each.ret for each in done]), np.array([each.steps for each in done]))
+        return Evaluation.of([self._roll(act, seed) for seed in (self.seeds(point) if seeds is None else seeds)])
+
+    def trial(self, x: Any, seeds: Iterable[int], normaliser: Normaliser | None) -> Trial:
+        """One point of a generation: all its rollouts, and what `learn` is to take in, wherever that is."""
+        act = self._policy(x, normaliser)
+        if self._seen is None:
+            return Trial(Evaluation.of([self._roll(act, seed) for seed in seeds]), None)
+        seen, done = Moments.none(self.shape.sizes[0]), list[Rollout]()
+        for seed in seeds:
+            look, observations = self._watched(act)
+            done.append(self._roll(look, seed))
+            seen = seen.merged(Moments.of(np.stack(observations)))
+        return Trial(Evaluation.of(done), seen)
+
+    def learn(self, trials: Iterable[Trial]) -> None:
+        """Take in what a generation has observed, except where a value or an observation is not finite."""
+        with self._here.lock:
+            for evaluation, seen in trials:
+                if self._seen is None or seen is None or not np.isfinite(evaluation.value):
+                    continue
+                merged = self._seen.merged(seen)
+                if merged.finite:
+                    self._set(_seen=merged)
+
+    def count(self, steps: int) -> None:
+        """Steps of environments that others have made for this object."""
+        with self._here.lock:
+            self._here.steps += steps
 
     def rollout(self, x: Any, seed: int) -> Rollout:
         """One rollout from an environment seed."""
@@ -159,7 +193,10 @@ class PolicySearch:
 
     def policy(self, x: Any) -> Act:
         """The policy of the point x: a function from observations, as the environment gives them, to actions."""
-        act = self.shape.act(x, self.normalise if isinstance(self.normalise, Normaliser) else None)
+        return self._policy(x, self.normaliser)
+
+    def _policy(self, x: Any, normaliser: Normaliser | None) -> Act:
+        act = self.shape.act(x, normaliser)
         flatten = environment.flattener(self._env.observation_space)[1]
         return act if flatten is None else lambda o: act(flatten(o))
 
@@ -173,18 +210,22 @@ class PolicySearch:
 
     def observe(self, x: Any = None, rollouts: int = OBSERVING) -> Normaliser:
         """A normaliser of what the policy x observes; without x, of what random actions show."""
-        env, seen = self._env, list[np.ndarray]()
-        flatten = environment.flattener(env.observation_space)[1] or np.asarray
-        act: Act = (lambda _: env.action_space.sample()) if x is None else self.policy(x)
+        env = self._env
+        look, seen = self._watched((lambda _: env.action_space.sample()) if x is None else self.policy(x))
         env.action_space.seed(self.seed)
-
-        def look(o: Any) -> Any:
-            seen.append(np.array(flatten(o), float))
-            return act(o)
-
         for seed in np.random.SeedSequence([self.seed]).generate_state(as_count(rollouts, "rollouts")).tolist():
             self._roll(look, seed)
         return Normaliser.of(np.stack(seen))
+
+    def _watched(self, act: Act) -> tuple[Act, list[np.ndarray]]:
+        """The policy, and what it will have observed."""
+        flatten, seen = environment.flattener(self._env.observation_space)[1] or np.asarray, list[np.ndarray]()
+
+        def look(o: Any) -> Any:
+            seen.append(np.array(flatten(o), float))  # a copy: the environment may write into its own
+            return act(o)
+
+        return look, seen
 
     @property
     def _env(self) -> Any:
@@ -203,6 +244,5 @@ class PolicySearch:
             total += float(reward)
             if terminated or truncated:
                 break
-        with self._here.lock:
-            self._here.steps += steps
+        self.count(steps)
         return Rollout(total, steps)

@@ -1,12 +1,18 @@
 """A generation whose points meet the same environment seeds, evaluated by workers."""
 
+import copy
 from types import TracebackType
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
 from thalweg.evaluate import Evaluator, Workers
+from thalweg.evaluate.base import Batch
+from thalweg.rl.normaliser import Normaliser
+from thalweg.rl.rollout import Trial
 from thalweg.rl.search import PolicySearch
+from thalweg.validation import as_array
+from thalweg.values import Failure, Outcome
 
 
 class Together:
@@ -17,16 +23,33 @@ class Together:
     >>> with Together(search, workers=1) as together:
     ...     bool(np.all(together(X) == search(X)))
     True
+
+    `search` itself counts the steps of the workers, and its running statistics, if it has such, take in what they observe: all
+    is as if `search(X)` had been called.
     """
 
     def __init__(self, search: PolicySearch, workers: Workers = -1) -> None:
         self.search = search
-        self.evaluate = Evaluator(_seeded, (search,), workers)
+        # a copy counts its own steps, in threads too: each step is counted once, when it is told of
+        self.evaluate = _Listening(_told, (copy.copy(search),), workers)
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    def __call__(self, X: Any) -> np.ndarray:
         """The values of the points X, (n, d), each from the environment seeds of them all."""
-        seeds = np.array(self.search.seeds(X), float)  # below 2^32, so exact; workers take one array a point
-        return self.evaluate(np.hstack([X, np.broadcast_to(seeds, (len(X), len(seeds)))]))
+        points = as_array(X, "X")
+        if points.ndim != 2 or points.shape[1] != self.search.d:
+            raise ValueError(
+                f"X must be a generation of shape (n, {self.search.d}), got {points.shape}; pass vectorized=True to minimize"
+            )
+        common = np.array(self.search.seeds(points), float)  # below 2^32, so exact; workers take one array a point
+        if (normaliser := self.search.normaliser) is not None:
+            common = np.concatenate([common, normaliser.mean, normaliser.std])
+        self.evaluate.trials.clear()
+        try:
+            values = self.evaluate(np.hstack([points, np.broadcast_to(common, (len(points), len(common)))]))
+        finally:
+            self.search.count(sum(int(trial.evaluation.steps.sum()) for trial in self.evaluate.trials.values()))
+        self.search.learn(trial for _, trial in sorted(self.evaluate.trials.items()))  # in order: sums depend on it
+        return values
 
     def __enter__(self) -> "Together":
         return self
@@ -35,5 +58,40 @@ class Together:
         self.evaluate.__exit__(kind, error, trace)
 
 
-def _seeded(row: np.ndarray, search: PolicySearch) -> Any:
-    return search.evaluate(row[: search.d], row[search.d :].astype(int).tolist()).value
+class _Told(Exception):  # noqa: N818 (it is no error)
+    """A trial on its way back: engines of all kinds bring a number or an exception, and only an exception can hold more."""
+
+    def __init__(self, trial: Trial) -> None:
+        super().__init__(trial)
+        self.trial = trial
+
+    def __str__(self) -> str:
+        return "a trial"  # not its numbers, which are sent once already
+
+
+def _told(row: np.ndarray, search: PolicySearch) -> Never:
+    """What a worker does with a point, its environment seeds and the normaliser of its generation."""
+    x, seeds, rest = np.split(row, [search.d, search.d + search.rollouts])
+    mean, std = np.split(rest, 2)
+    normaliser = Normaliser(tuple(mean.tolist()), tuple(std.tolist())) if len(mean) else None
+    raise _Told(search.trial(x, seeds.astype(int).tolist(), normaliser))
+
+
+class _Listening(Evaluator):
+    """Makes values of trials before anybody takes them for failures, and keeps them, by the place of the point."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.trials: dict[int, Trial] = {}
+
+    def _each(self, points: np.ndarray, missing: list[int], keep: Any, timeout: float | None) -> None:
+        super()._each(points, missing, lambda i, outcome: keep(i, self._heard(i, outcome)), timeout)
+
+    def _batch(self, engine: Batch, points: np.ndarray, missing: list[int], keep: Any, *, plain: bool) -> np.ndarray | None:
+        return super()._batch(engine, points, missing, lambda i, outcome: keep(i, self._heard(i, outcome)), plain=plain)
+
+    def _heard(self, i: int, outcome: Outcome) -> Outcome:
+        if not (isinstance(outcome.value, Failure) and isinstance(outcome.value.error, _Told)):
+            return outcome
+        self.trials[i] = outcome.value.error.trial
+        return outcome._replace(value=self.trials[i].evaluation.value)
