@@ -1,6 +1,6 @@
-"""A policy at work as a GIF, drawn by MuJoCo off screen in a process of its own: a graphics driver may end it.
+"""Policies at work as one GIF, a panel for each, drawn by MuJoCo off screen in a process of its own: a driver may end it.
 
-python -m thalweg.report.rl_film ENVIRONMENT POLICY.json FILM.gif
+python -m thalweg.report.rl_film ENVIRONMENT POLICIES.json FILM.gif
 """
 
 import importlib
@@ -8,29 +8,79 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thalweg.experiments.rl import environments
+from thalweg.report.rl_panels import Panel, save_film
 from thalweg.rl import PolicySearch
 
-EVERY, FRAMES, WIDTH = 4, 75, 240
-"""Steps from frame to frame, frames, pixels."""
 
-PENDULUM_VIEW = {"distance": 3.4, "lookat": np.array([0.0, 0.0, 0.5])}
-"""Nearer than by default; the swimmer is followed by a camera of its own."""
+@dataclass(frozen=True)
+class Shown:
+    """A policy, what is written above it, and the colour of the body that it moves."""
+
+    name: str
+    note: str
+    colour: str
+    policy: Sequence[float]
 
 
-def film(make: str, policy: np.ndarray, seed: int, path: Path) -> bool:
-    """Write the film of a policy in an environment of `thalweg.experiments.rl.environments`; whether that could be done."""
+class Scene(NamedTuple):
+    """How an environment is seen: by a camera at rest and without perspective, the same for all, so that panels compare."""
+
+    elevation: float
+    """Of the camera, in degrees."""
+    up: int
+    """The coordinate that points upwards in the picture; x points to the right."""
+    across: tuple[float, float]
+    """From which to which x one sees at least; further where a body gets there."""
+    along: tuple[float, float]
+    """The same upwards, there about the body's middle if the camera follows."""
+    margin: float
+    """Around the middles of a body's parts."""
+    follows: bool
+    """Whether the camera moves upwards and downwards in the picture with the body, which may drift that way."""
+    columns: int
+    """Panels beside each other at most."""
+    width: int
+    """Of a panel, in pixels."""
+    every: int
+    """Steps from frame to frame."""
+    frames: int
+    pause: int
+    """Milliseconds from frame to frame."""
+    mark: float | None
+    """Lengths after which a line is drawn across."""
+
+
+PENDULUM = Scene(-12.0, 2, (-1.1, 1.1), (-0.2, 1.4), 0.35, False, 3, 260, 2, 101, 100, None)
+"""Ten seconds, as they are, from the side and, so that there is ground behind it, a little from above."""
+SWIMMER = Scene(-90.0, 1, (-1.8, 8.0), (-1.3, 1.3), 0.7, True, 1, 640, 5, 201, 50, 2.0)
+"""A whole rollout of forty seconds in ten, from above."""
+
+
+class Course(NamedTuple):
+    """What becomes of a policy: a row for each frame."""
+
+    states: np.ndarray
+    parts: np.ndarray
+    """Where the parts of the body are, (frames, parts, 3)."""
+    status: list[str]
+
+
+def film(make: str, shown: Sequence[Shown], seed: int, path: Path) -> bool:
+    """Write the film of policies in an environment of `thalweg.experiments.rl.environments`; whether that could be done."""
     given = path.with_suffix(".json")
-    given.write_text(json.dumps({"policy": policy.tolist(), "seed": seed}), encoding="utf-8")
+    given.write_text(json.dumps({"shown": [asdict(each) for each in shown], "seed": seed}), encoding="utf-8")
     command = [sys.executable, "-m", __name__, make, str(given), str(path)]
     try:
         surroundings = {"MUJOCO_GL": "egl", **os.environ}
-        done = subprocess.run(command, env=surroundings, capture_output=True, timeout=300, check=False)
+        done = subprocess.run(command, env=surroundings, capture_output=True, timeout=900, check=False)
     except subprocess.TimeoutExpired:
         return False
     finally:
@@ -38,24 +88,86 @@ def film(make: str, policy: np.ndarray, seed: int, path: Path) -> bool:
     return done.returncode == 0 and path.exists()
 
 
-def draw(make: str, policy: Any, seed: int, path: Path) -> None:
-    """Film a rollout in this process."""
-    images: Any = importlib.import_module("PIL.Image")
-    search = PolicySearch(getattr(environments, make), bias=False)
-    view = {"default_camera_config": PENDULUM_VIEW} if make.endswith("pendulum") else {}
-    act, env = search.policy(policy), getattr(environments, make)(render_mode="rgb_array", **view)
+def draw(make: str, shown: Sequence[Shown], seed: int, path: Path) -> None:
+    """Film one rollout of each policy, all from the same start, in this process."""
+    scene, maker = PENDULUM if make.endswith("pendulum") else SWIMMER, getattr(environments, make)
+    search, env = PolicySearch(maker, bias=False), maker()
+    courses = [follow(env, search.policy(each.policy), seed, scene) for each in shown]
+    left, right = _extent(np.concatenate([course.parts[..., 0].ravel() for course in courses]), scene.across, scene.margin)
+    unit, (low, high) = scene.width / (right - left), scene.along
+    camera = _Camera(env.unwrapped, scene, (scene.width, round(unit * (high - low))), high - low)
+    panels: list[Panel] = []
+    for each, course in zip(shown, courses, strict=True):
+        middle = course.parts[..., scene.up].mean(1) * scene.follows + (low + high) / 2
+        images = camera.images(course.states, each.colour, (left + right) / 2, middle)
+        panels.append(Panel(each.name, each.note, each.colour, images, course.status))
+    lines = [] if scene.mark is None else np.arange(0.0, right, scene.mark).tolist()
+    marks = {f"{x:g} m": round(unit * (x - left)) for x in lines}
+    save_film(panels, path, columns=scene.columns, frames=scene.frames, pause=scene.pause, marks=marks)
+
+
+def follow(env: Any, act: Any, seed: int, scene: Scene) -> Course:
+    """Run a policy, to the end of the rollout or of the film."""
+    unwrapped = env.unwrapped
+    moving = unwrapped.model.geom_bodyid > 0
+    states, parts, status = list[np.ndarray](), list[np.ndarray](), list[str]()
     o, _ = env.reset(seed=seed)
-    frames: list[Any] = []
-    for step in range(EVERY * FRAMES):
-        if step % EVERY == 0:
-            frames.append(images.fromarray(env.render()).resize((WIDTH, WIDTH)).quantize(64))
-        o, _, terminated, truncated, _ = env.step(act(o))
-        if terminated or truncated:
+    start, over = unwrapped.data.qpos.copy(), False
+    for step in range(scene.every * (scene.frames - 1) + 1):
+        if step % scene.every == 0 or over:
+            seconds = step * unwrapped.dt
+            states.append(unwrapped.data.qpos.copy())
+            parts.append(unwrapped.data.geom_xpos[moving].copy())
+            forwards, sideways = (unwrapped.data.qpos - start)[:2]
+            status.append(
+                f"{seconds:.0f} s: {forwards:.1f} m forwards, {abs(sideways):.1f} m sideways"
+                if scene.follows
+                else f"{'fell after ' * over}{seconds:.1f} s"
+            )
+        if over:
             break
-    pause = round(1000 * EVERY * env.unwrapped.dt)
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=pause, loop=0, optimize=True)
+        o, _, over, _, _ = env.step(act(o))
+    return Course(np.array(states), np.array(parts), status)
+
+
+def _extent(seen: np.ndarray, least: tuple[float, float], margin: float) -> tuple[float, float]:
+    return min(least[0], float(seen.min()) - margin), max(least[1], float(seen.max()) + margin)
+
+
+class _Camera:
+    """Draws states without shadows, which cost ten times the rest, before a plain ground, which makes the film small."""
+
+    def __init__(self, env: Any, scene: Scene, size: tuple[int, int], height: float) -> None:
+        self.mujoco: Any = importlib.import_module("mujoco")
+        self.model, self.data, self.up = env.model, env.data, scene.up
+        self.moving = self.model.geom_bodyid > 0
+        self.model.geom_matid[:] = -1
+        self.model.geom("floor").rgba = [0.9, 0.94, 0.97, 1.0]
+        self.model.light_active[:] = 0
+        light = self.model.vis.headlight
+        light.ambient, light.diffuse, light.specular = [0.8] * 3, [0.25] * 3, [0.0] * 3  # colours about as in the figures
+        seen = self.model.vis.global_
+        seen.offwidth, seen.offheight, seen.fovy = *size, height  # without perspective, fovy is the height itself
+        self.camera = self.mujoco.MjvCamera()
+        self.camera.orthographic, self.camera.distance = 1, 10.0
+        self.camera.azimuth, self.camera.elevation = 90.0, scene.elevation
+        self.renderer = self.mujoco.Renderer(self.model, size[1], size[0])
+        for flag in ("mjRND_SHADOW", "mjRND_REFLECTION"):
+            self.renderer.scene.flags[getattr(self.mujoco.mjtRndFlag, flag)] = 0
+
+    def images(self, states: np.ndarray, colour: str, across: float, along: np.ndarray) -> list[np.ndarray]:
+        self.model.geom_rgba[self.moving] = [*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)), 1.0]
+        self.camera.lookat[:] = across, 0.0, 0.0
+        images: list[np.ndarray] = []
+        for state, middle in zip(states, along, strict=True):
+            self.camera.lookat[self.up] = middle
+            self.data.qpos[:] = state
+            self.mujoco.mj_forward(self.model, self.data)
+            self.renderer.update_scene(self.data, self.camera)
+            images.append(self.renderer.render())
+        return images
 
 
 if __name__ == "__main__":
     asked = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
-    draw(sys.argv[1], asked["policy"], asked["seed"], Path(sys.argv[3]))
+    draw(sys.argv[1], [Shown(**each) for each in asked["shown"]], asked["seed"], Path(sys.argv[3]))

@@ -13,8 +13,8 @@ from thalweg.experiments.rl.arms import MAIN, NICE
 from thalweg.experiments.rl.race import FINAL, PolicyRace, Runs
 from thalweg.report.files import save_figure
 from thalweg.report.page import Block, Bullets, Heading, Paragraph, Picture, Table
-from thalweg.report.rl_figure import returns_figure
-from thalweg.report.rl_film import film
+from thalweg.report.rl_figure import STYLES, returns_figure
+from thalweg.report.rl_film import Shown, film
 from thalweg.report.section import Section, verdict_table
 
 Results = Sequence[tuple[PolicyRace, Mapping[Case, Runs]]]
@@ -43,16 +43,14 @@ def rl_section(folder: Path, results: Results) -> Section:
         ]
         verdicts += found
         files += curves
-        path = folder / f"{race.name}.gif"
-        case, seed = best(cases)
-        ret = cases[case].final[seed]
-        if film(race.make.__name__, cases[case].policy[seed], FINAL, path):
-            told = f"The best of the last policies: {case.method}, seed {FIRST_SEED + seed}, mean return {ret:,.0f}."
-            blocks += [Paragraph(told), Picture(path, f"{race.title}: the best policy")]
+        path, shown = folder / f"{race.name}.gif", [best(case, runs) for case, runs in cases.items()]
+        if film(race.make.__name__, shown, FINAL, path):
+            told = "; ".join(f"{each.name}, {each.note}" for each in shown)
+            blocks += [Paragraph(FILM), Picture(path, f"{race.title}: the best policies. {told}")]
             files.append(path)
         else:
             blocks.append(
-                Paragraph("MuJoCo cannot draw on this machine (it needs EGL), so there is no film of the best policy.")
+                Paragraph("MuJoCo cannot draw on this machine (it needs EGL), so there is no film of the best policies.")
             )
     return Section("Direct policy search", blocks, verdicts, files)
 
@@ -64,14 +62,16 @@ def circumstances(folder: Path, race: PolicyRace) -> list[str]:
     return [
         f"Seeds: from {FIRST_SEED} on; none of them served to choose a setting",
         "Versions: " + ", ".join(f"{name} {version}" for name, version in made.items()),
-        f"Machine: {manifest['machine']}",
+        f"Machine: {manifest['machine']}, where the first run began; runs that were made or continued elsewhere, with the same "
+        "versions, are not told apart",
     ]
 
 
-def best(cases: Mapping[Case, Runs]) -> tuple[Case, int]:
-    """The arm and the run of the best last policy."""
-    case = max(cases, key=lambda case: float(cases[case].final.max()))
-    return case, int(np.argmax(cases[case].final))
+def best(case: Case, runs: Runs) -> Shown:
+    """The best last policy of an algorithm."""
+    i = int(np.argmax(runs.final))
+    note = f"seed {FIRST_SEED + i}, mean return {runs.final[i]:,.0f}"
+    return Shown(case.method, note, STYLES[case.method][0], runs.policy[i].tolist())
 
 
 SETTING = (
@@ -84,6 +84,10 @@ NUMBERS = (
     "A return is reached when the mean of a population is as high. Faster is judged by the mean return over all populations of "
     "a run, which no choice of a target sways, in pairs of runs from the same seed; intervals are Student's. The last policy "
     "is the mean of the search distribution at the end, in rollouts from states that no search has met."
+)
+FILM = (
+    "Of each algorithm the best of its last policies, in one rollout from the same start for all, which no search has met; the "
+    "return beside the seed is the mean of the rollouts that judge the last policies."
 )
 
 

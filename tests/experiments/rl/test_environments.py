@@ -8,7 +8,7 @@ pytest.importorskip("mujoco")
 import gymnasium
 
 from thalweg.experiments.rl import environments
-from thalweg.report.rl_film import film
+from thalweg.report.rl_film import Shown, film
 from thalweg.rl import PolicySearch
 
 ENVIRONMENTS = [
@@ -60,5 +60,5 @@ def test_a_linear_policy_in_the_swimmer():
 
 
 def test_a_film_that_cannot_be_made_is_none(tmp_path):
-    assert not film("unknown", np.zeros(11), 1, tmp_path / "film.gif")
+    assert not film("unknown", [Shown("xNES", "", "#0072B2", [0.0] * 11)], 1, tmp_path / "film.gif")
     assert not list(tmp_path.iterdir())

@@ -13,8 +13,19 @@ pytest.importorskip("mujoco")
 from click.testing import CliRunner
 
 from thalweg.cli.app import app
+from thalweg.experiments.rl.arms import MAIN, NICE
 from thalweg.experiments.rl.race import PolicyRace, Runs
 from thalweg.report import rl_sections
+from thalweg.report.rl_figure import STYLES
+from thalweg.report.rl_film import Shown
+
+
+def made_up(d, method, seed, generations=1):
+    """One run; its policy and its return are the same for any number of generations."""
+    rng = np.random.default_rng([seed, d, len(method)])
+    final, policy = rng.random(1) * 400, rng.random((1, d))
+    mean, best = rng.random((2, 1, generations)) * 400
+    return Runs(mean, best, policy, final)
 
 
 @pytest.fixture(autouse=True)
@@ -22,17 +33,15 @@ def computed(monkeypatch):
     """Units are made up instead of run, and the film is a file; the list says which."""
     units = []
 
-    def made_up(race, unit):
+    def run(race, unit):
         units.append(unit)
-        rng = np.random.default_rng([unit.first, unit.dimension, len(unit.method)])
-        shapes = ((1, len(race.evaluations)), (1, len(race.evaluations)), (1, unit.dimension), (1,))
-        return Runs(*(rng.random(shape) * 400 for shape in shapes))
+        return made_up(unit.dimension, unit.method, unit.first, len(race.evaluations))
 
-    def drawn(make, policy, seed, path):
-        path.write_text(f"{make} {policy.tolist()} {seed}")
+    def drawn(make, shown, seed, path):
+        path.write_text(f"{make} {shown} {seed}")
         return make == "swimmer"
 
-    monkeypatch.setattr(PolicyRace, "run", made_up)
+    monkeypatch.setattr(PolicyRace, "run", run)
     monkeypatch.setattr(rl_sections, "film", drawn)
     return units
 
@@ -51,6 +60,17 @@ def test_files_and_the_same_bytes_again(tmp_path, computed):
     assert all(f"(rl-{name})" in page for name in ("pendulum.png", "swimmer.png", "swimmer.gif"))
     assert "(rl-pendulum.gif)" not in page
     assert "cannot draw" in page
+    for method in (*MAIN, *NICE):  # the film has the best policy of each
+        runs = [made_up(26, method, seed) for seed in range(1000, 1005)]
+        best = int(np.argmax([run.final[0] for run in runs]))
+        shown = Shown(
+            method,
+            f"seed {1000 + best}, mean return {runs[best].final[0]:,.0f}",
+            STYLES[method][0],
+            runs[best].policy[0].tolist(),
+        )
+        assert str(shown) in (tmp_path / "rl-swimmer.gif").read_text()
+        assert f"{shown.name}, {shown.note}" in page
     assert page.count("| GNN-xNES, default flow | 5 |") == page.count("| GNN-CMA-ES | 5 |") == 2
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
     assert call(*arguments).exit_code == 0
