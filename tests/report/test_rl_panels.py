@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-images = pytest.importorskip("PIL.Image")
+pytest.importorskip("PIL")
+
+from PIL import Image
 
 from thalweg.report.rl_panels import GAP, LABEL, REST, Panel, save_film
 
@@ -19,16 +21,16 @@ def panel(name, frames):
 def test_frames(tmp_path):
     path = tmp_path / "film.gif"
     save_film([panel("long", 6), panel("short", 3), panel("one", 1), panel("more", 9)], path, columns=3, frames=6, pause=50)
-    film = images.open(path)
-    assert film.size == (2 * (60 + GAP) + GAP, 2 * (20 + LABEL + GAP) + GAP)  # two rows of two, not three and one
-    assert film.n_frames == 6
-    pauses = []
-    for i in range(6):
-        film.seek(i)
-        pauses.append(film.info["duration"])
-        seen = np.asarray(film.convert("L")) > 128
-        for row, column, last in ((0, 0, 5), (0, 1, 2), (1, 0, 0), (1, 1, 8)):
-            x, y = GAP + column * (60 + GAP), GAP + LABEL + row * (20 + LABEL + GAP)
-            lit = np.flatnonzero(seen[y + 8, x : x + 60])
-            assert (lit.min(), lit.max()) == (4 * min(i, last), 4 * min(i, last) + 7)
+    with Image.open(path) as film:
+        assert film.size == (2 * (60 + GAP) + GAP, 2 * (20 + LABEL + GAP) + GAP)  # two rows of two, not three and one
+        assert film.n_frames == 6
+        pauses = []
+        for i in range(6):
+            film.seek(i)
+            pauses.append(film.info["duration"])
+            seen = np.asarray(film.convert("L")) > 128
+            for row, column, last in ((0, 0, 5), (0, 1, 2), (1, 0, 0), (1, 1, 8)):
+                x, y = GAP + column * (60 + GAP), GAP + LABEL + row * (20 + LABEL + GAP)
+                lit = np.flatnonzero(seen[y + 8, x : x + 60])
+                assert (lit.min(), lit.max()) == (4 * min(i, last), 4 * min(i, last) + 7)
     assert pauses == [50] * 5 + [REST]
