@@ -101,7 +101,9 @@ def run(folder: Path, work: Sequence[tuple[Experiment[Any], int]], workers: int)
 
 def cost(store: Store[Any], seeds: int) -> float:
     """About how many seconds of a core are still to be spent."""
-    return sum(map(store.experiment.cost, store.pending(store.experiment.units(seeds))))
+    experiment = store.experiment
+    pending = store.pending(experiment.units(seeds))
+    return sum(experiment.cost(unit) * (1 - (experiment.begun(unit) or 0.0)) for unit in pending)
 
 
 def duration(seconds: float) -> str:

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -157,6 +158,29 @@ def test_progress_ends_at_the_whole_and_counts_what_was_there(tmp_path, computed
     assert seen[-1].share == 1
     assert seen[-1].seconds_left == 0
     assert all(a.share < b.share for a, b in itertools.pairwise(seen))
+
+
+def test_progress_of_units_under_way(tmp_path, computed, monkeypatch):
+    seen, told = [], threading.Event()
+
+    def run(experiment, unit):
+        assert told.wait(60)
+        return original(experiment, unit)
+
+    def hear(progress):
+        seen.append(progress)
+        if progress.share > seen[0].share:
+            told.set()
+
+    original = Race.run
+    monkeypatch.setattr(Race, "run", run)
+    monkeypatch.setattr(Race, "begun", lambda *_: 0.5 if seen else 0.25)
+    units = work.compute(open_store(tmp_path, SMALL), seeds=1, report=hear)
+    assert seen[0].share == pytest.approx(0.25)
+    assert seen[1].done == 0
+    assert seen[1].share == pytest.approx(0.5)
+    assert seen[1].seconds_left is not None
+    assert (seen[-1].done, seen[-1].share) == (len(units), 1)
 
 
 def test_grid_holds_marks_start_and_end():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -52,6 +53,28 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     for a, b in zip(again, whole, strict=True):
         assert a.tolist() == b.tolist()
     assert np.all(whole.best >= whole.mean)
+
+
+def test_how_far_a_run_is(tmp_path, monkeypatch):
+    race = replace(TINY, scratch=tmp_path / "runs", seconds=1e-3)
+    unit, seen = race.units(1)[0], []
+    assert TINY.begun(unit) is None
+    assert race.begun(unit) == 0
+
+    def looking(search, x0, *more, **options):
+        def looked(x):
+            seen.append(race.begun(unit))
+            return search(x)
+
+        return original(looked, x0, *more, **options)
+
+    original = races.minimize
+    monkeypatch.setattr(races, "minimize", looking)
+    race.run(unit)
+    values = 3 * TINY.popsize
+    assert len(seen) == values
+    assert seen[0] == 0 < seen[values // 2] < seen[-1] < 1 == race.begun(unit)
+    assert all(a <= b for a, b in pairwise(seen))
 
 
 def test_files_and_settings(tmp_path):

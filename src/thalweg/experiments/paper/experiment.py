@@ -92,6 +92,10 @@ class Experiment(ABC, Generic[Result]):
         generation = 1.5e-2 if arm.most_seeds else 1e-5 * d if arm.baseline else 2.2e-3 * d if arm.literal else 1e-4 * d
         return 1.0 + generation * self.generations[d] * len(unit.seeds)
 
+    def begun(self, unit: Unit) -> float | None:
+        """The part of the unit's cost that is spent already, from 0 to 1; None if that is not known before it is finished."""
+        return None
+
     @abstractmethod
     def settings(self) -> dict[str, Any]:
         """What must be the same for results to belong together, as JSON has it. The number of seeds need not."""

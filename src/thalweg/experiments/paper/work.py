@@ -5,8 +5,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from thalweg.experiments.paper.experiment import Experiment, Unit
@@ -21,13 +22,13 @@ class Progress(NamedTuple):
     """Units that are finished, those of earlier runs included."""
     total: int
     share: float
-    """The finished part by cost, from 0 to 1."""
+    """The finished part by cost, from 0 to 1, with what is known of units that are under way."""
     seconds_left: float | None
     """About how long it will take; None as long as nothing is known."""
 
 
 Report = Callable[[Progress], object]
-"""Told whenever units are finished, and every second when several processes work."""
+"""Told whenever units are finished, and every second when several processes work or units tell how far they are."""
 
 
 def silent(progress: Progress) -> None:
@@ -53,10 +54,11 @@ def execute(store: Store[Any], units: Sequence[Unit], workers: int = 1, report: 
     groups = by_program(store.experiment, pending)
     watch.look()
     if workers == 1 or len(groups) < 2:
-        for group in groups:
-            for unit in group:
-                compute_one(store, unit)
-                watch.look()
+        with every_second(watch.look) if any(store.experiment.begun(unit) is not None for unit in pending) else nullcontext():
+            for group in groups:
+                for unit in group:
+                    compute_one(store, unit)
+                    watch.look()
         return len(pending)
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")  # JAX has threads of its own, which a fork would not survive
@@ -95,6 +97,24 @@ def by_program(experiment: Experiment[Any], units: Iterable[Unit]) -> list[list[
     return sorted(groups.values(), key=lambda group: -sum(map(experiment.cost, group)))
 
 
+@contextmanager
+def every_second(do: Callable[[], None]) -> Generator[None]:
+    """Do something every second, in a thread of its own, as long as the context lasts."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(1.0):
+            do()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def become_worker() -> None:
     """Prepare a fresh process: one thread, as the workers share the cores among themselves; and no life after the parent's."""
     os.environ["OMP_NUM_THREADS"] = "1"
@@ -118,16 +138,21 @@ class Watch:
         self.store, self.report, self.total = store, report, len(units)
         self.pending = list(pending)
         self.cost = {unit: store.experiment.cost(unit) for unit in units}
+        self.lock = threading.Lock()
         self.before = self._remaining()
         self.start = time.monotonic()
 
     def look(self) -> None:
         """Report how far the work is."""
-        self.pending = [unit for unit in self.pending if not self.store.path(unit).exists() or self.store.read(unit) is None]
-        left, everything = self._remaining(), sum(self.cost.values())
-        finished = self.before - left
-        seconds = None if left and not finished else (time.monotonic() - self.start) * left / (finished or 1.0)
-        self.report(Progress(self.total - len(self.pending), self.total, 1 - left / everything, seconds))
+        with self.lock:
+            self.pending = [
+                unit for unit in self.pending if not self.store.path(unit).exists() or self.store.read(unit) is None
+            ]
+            left, everything = self._remaining(), sum(self.cost.values())
+            finished = self.before - left
+            seconds = None if left and not finished else (time.monotonic() - self.start) * left / (finished or 1.0)
+            self.report(Progress(self.total - len(self.pending), self.total, 1 - left / everything, seconds))
 
     def _remaining(self) -> float:
-        return sum(self.cost[unit] for unit in self.pending)
+        begun = self.store.experiment.begun
+        return sum(self.cost[unit] * (1 - (begun(unit) or 0.0)) for unit in self.pending)

@@ -1,8 +1,10 @@
 """Policy search from several seeds with several algorithms: the mean return of every population."""
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from math import inf
@@ -26,6 +28,10 @@ NEVER: dict[str, float] = {
 
 FINAL = 1 << 20
 """Added to a run's seed for the rollouts that judge its last policy: none of them was met before."""
+
+
+LOG = ".jsonl"
+"""Added to the name of a checkpoint for the record of all evaluations."""
 
 
 class Runs(NamedTuple):
@@ -83,6 +89,21 @@ class PolicyRace(Experiment[Runs]):
     def cost(self, unit: Unit) -> float:
         return 5.0 + self.seconds * self.evaluations[-1] * len(unit.seeds)
 
+    def begun(self, unit: Unit) -> float | None:
+        """By the logs of runs that are under way: the time spent, and `seconds` for each value that is still to come.
+
+        To count values alone would not do: those of good policies, whose rollouts last longer, come later and take longer.
+        """
+        if self.scratch is None:
+            return None
+        spent, missing = 0.0, int(self.evaluations[-1]) * len(unit.seeds)
+        for seed in unit.seeds:
+            with suppress(FileNotFoundError):
+                log = self.scratch / f"{self._checkpoint(unit.method, seed)}{LOG}"
+                times = re.findall(rb'"seconds": ([0-9.e-]+)', log.read_bytes())
+                spent, missing = spent + sum(map(float, times)), missing - len(times)
+        return spent / (spent + max(missing, 0) * self.seconds) if spent else 0.0
+
     def settings(self) -> dict[str, Any]:
         return {
             "environment": f"{self.make.__module__.rpartition('.')[2]}.{self.make.__name__}",
@@ -106,7 +127,7 @@ class PolicyRace(Experiment[Runs]):
         with tempfile.TemporaryDirectory() as temporary:
             folder = self.scratch or Path(temporary)
             folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"{self.name}-{ARMS[method].slug}-{seed}.ckpt"
+            path = folder / self._checkpoint(method, seed)
             found = minimize(
                 search,
                 search.x0,
@@ -118,11 +139,14 @@ class PolicyRace(Experiment[Runs]):
                 options=NEVER,
             )
             values = np.full((generations, self.popsize), np.nan)
-            for row in read_log(f"{path}.jsonl"):
+            for row in read_log(f"{path}{LOG}"):
                 values[row.generation, row.index] = -row.f
             values[found.nit :] = values[found.nit - 1]  # a run that broke down stays where it was
         final = self.search(FINAL + seed).evaluate(found.mean, range(FINAL + seed, FINAL + seed + self.last))
         return Runs(values.mean(1)[None], values.max(1)[None], found.mean[None], np.array([-final.value]))
+
+    def _checkpoint(self, method: str, seed: int) -> str:
+        return f"{self.name}-{ARMS[method].slug}-{seed}.ckpt"
 
     def _strategy(self, method: str) -> Any:
         arm = ARMS[method]
