@@ -36,6 +36,21 @@ class Failure(NamedTuple):
 PENDING = Failure("the evaluation did not finish", answered=True)
 
 
+class Noted(float):
+    """A value that has something to tell besides; it reaches whoever records outcomes, from other processes too.
+
+    >>> Noted(2.5, "3 steps") + 1, Noted(2.5, "3 steps").note
+    (3.5, '3 steps')
+    """
+
+    note: Any
+
+    def __new__(cls, value: float, note: Any) -> "Noted":
+        noted = super().__new__(cls, value)
+        noted.note = note
+        return noted
+
+
 class Outcome(NamedTuple):
     """How an evaluation ended."""
 
@@ -44,6 +59,8 @@ class Outcome(NamedTuple):
     seconds: float | None = None
     """Inside the objective, in the last attempt."""
     attempts: int = 1
+    note: Any = None
+    """What a `Noted` value had to tell."""
 
     @property
     def f(self) -> float:
@@ -92,11 +109,16 @@ def evaluated(fun: Objective, args: tuple[Any, ...], x: np.ndarray) -> Outcome:
     except Exception as error:
         returned = raised(error)
     seconds = time.perf_counter() - started
-    return Outcome(to_value(returned), threading.current_thread().name, seconds)
+    return Outcome(to_value(returned), threading.current_thread().name, seconds, note=note_of(returned))
 
 
-Plain = tuple[float | None, str, bool, bytes | None, str, str, float]
-"""An outcome on its way between processes: value, reason, answered, pickled error, traceback, worker, seconds."""
+def note_of(returned: Any) -> Any:
+    """What came with a value: told by its attribute, as a class that travelled by value is not the same on the other side."""
+    return getattr(returned, "note", None) if isinstance(returned, float) else None
+
+
+Plain = tuple[float | None, str, bool, bytes | None, str, str, float, bytes | None]
+"""An outcome on its way between processes: value, reason, answered, pickled error, traceback, worker, seconds, pickled note."""
 
 
 def remote(fun: Objective, args: tuple[Any, ...]) -> Callable[[np.ndarray], Plain]:
@@ -116,21 +138,22 @@ def remote(fun: Objective, args: tuple[Any, ...]) -> Callable[[np.ndarray], Plai
             except Exception:  # not every exception survives the way between processes; its text does
                 pickled = None
             reason = f"the objective raised {type(error).__name__}: {error}"
-            return None, reason, False, pickled, traceback.format_exc(), worker, seconds
+            return None, reason, False, pickled, traceback.format_exc(), worker, seconds, None
         seconds = time.perf_counter() - started
         value = to_value(returned)
         if isinstance(value, Failure):
-            return None, value.reason, True, None, "", worker, seconds
-        return value, "", True, None, "", worker, seconds
+            return None, value.reason, True, None, "", worker, seconds, None
+        note = note_of(returned)
+        return value, "", True, None, "", worker, seconds, None if note is None else pickle.dumps(note)
 
     return evaluate
 
 
 def received(plain: Plain) -> Outcome:
     """The outcome that another process has sent."""
-    value, reason, answered, pickled, text, worker, seconds = plain
+    value, reason, answered, pickled, text, worker, seconds, note = plain
     if value is not None:
-        return Outcome(value, worker, seconds)
+        return Outcome(value, worker, seconds, note=None if note is None else pickle.loads(note))
     error: BaseException | None = None
     if not answered:
         try:

@@ -165,8 +165,8 @@ def _worker_class() -> type:
                 os.chdir(folder)
             self.call = pickle.loads(job)
 
-        def ready(self) -> tuple[float, str, bool, None, str, str, float]:
-            return 0.0, "", True, None, "", "", 0.0
+        def ready(self) -> tuple[float, str, bool, None, str, str, float, None]:
+            return 0.0, "", True, None, "", "", 0.0, None
 
         def evaluate(self, x: np.ndarray) -> Any:
             return self.call(x)

@@ -2,17 +2,16 @@
 
 import copy
 from types import TracebackType
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 
 from thalweg.evaluate import Evaluator, Workers
-from thalweg.evaluate.base import Batch
 from thalweg.rl.normaliser import Normaliser
 from thalweg.rl.rollout import Trial
 from thalweg.rl.search import PolicySearch
 from thalweg.validation import as_array
-from thalweg.values import Failure, Outcome
+from thalweg.values import Noted, Outcome
 
 
 class Together:
@@ -31,7 +30,7 @@ class Together:
     def __init__(self, search: PolicySearch, workers: Workers = -1) -> None:
         self.search = search
         # a copy counts its own steps, in threads too: each step is counted once, when it is told of
-        self.evaluate = _Listening(_told, (copy.copy(search),), workers)
+        self.evaluate = Evaluator(_trial, (copy.copy(search),), workers)
 
     def __call__(self, X: Any) -> np.ndarray:
         """The values of the points X, (n, d), each from the environment seeds of them all."""
@@ -43,12 +42,16 @@ class Together:
         common = np.array(self.search.seeds(points), float)  # below 2^32, so exact; workers take one array a point
         if (normaliser := self.search.normaliser) is not None:
             common = np.concatenate([common, normaliser.mean, normaliser.std])
-        self.evaluate.trials.clear()
-        try:
-            values = self.evaluate(np.hstack([points, np.broadcast_to(common, (len(points), len(common)))]))
-        finally:
-            self.search.count(sum(int(trial.evaluation.steps.sum()) for trial in self.evaluate.trials.values()))
-        self.search.learn(trial for _, trial in sorted(self.evaluate.trials.items()))  # in order: sums depend on it
+        trials: dict[int, Trial] = {}
+
+        def record(i: int, outcome: Outcome) -> None:
+            if outcome.note is not None:
+                trials[i] = outcome.note
+                self.search.count(int(outcome.note.evaluation.steps.sum()))
+
+        rows = np.hstack([points, np.broadcast_to(common, (len(points), len(common)))])
+        values = self.evaluate(rows, record=record)
+        self.search.learn(trial for _, trial in sorted(trials.items()))  # in order: sums depend on it
         return values
 
     def __enter__(self) -> "Together":
@@ -58,40 +61,10 @@ class Together:
         self.evaluate.__exit__(kind, error, trace)
 
 
-class _Told(Exception):  # noqa: N818 (it is no error)
-    """A trial on its way back: engines of all kinds bring a number or an exception, and only an exception can hold more."""
-
-    def __init__(self, trial: Trial) -> None:
-        super().__init__(trial)
-        self.trial = trial
-
-    def __str__(self) -> str:
-        return "a trial"  # not its numbers, which are sent once already
-
-
-def _told(row: np.ndarray, search: PolicySearch) -> Never:
+def _trial(row: np.ndarray, search: PolicySearch) -> Noted:
     """What a worker does with a point, its environment seeds and the normaliser of its generation."""
     x, seeds, rest = np.split(row, [search.d, search.d + search.rollouts])
     mean, std = np.split(rest, 2)
     normaliser = Normaliser(tuple(mean.tolist()), tuple(std.tolist())) if len(mean) else None
-    raise _Told(search.trial(x, seeds.astype(int).tolist(), normaliser))
-
-
-class _Listening(Evaluator):
-    """Makes values of trials before anybody takes them for failures, and keeps them, by the place of the point."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.trials: dict[int, Trial] = {}
-
-    def _each(self, points: np.ndarray, missing: list[int], keep: Any, timeout: float | None) -> None:
-        super()._each(points, missing, lambda i, outcome: keep(i, self._heard(i, outcome)), timeout)
-
-    def _batch(self, engine: Batch, points: np.ndarray, missing: list[int], keep: Any, *, plain: bool) -> np.ndarray | None:
-        return super()._batch(engine, points, missing, lambda i, outcome: keep(i, self._heard(i, outcome)), plain=plain)
-
-    def _heard(self, i: int, outcome: Outcome) -> Outcome:
-        if not (isinstance(outcome.value, Failure) and isinstance(outcome.value.error, _Told)):
-            return outcome
-        self.trials[i] = outcome.value.error.trial
-        return outcome._replace(value=self.trials[i].evaluation.value)
+    trial = search.trial(x, seeds.astype(int).tolist(), normaliser)
+    return Noted(trial.evaluation.value, trial)
