@@ -60,7 +60,7 @@ def test_a_script_without_a_guard(engine, tmp_path):
     expected = minimize(lambda x: float(x @ x), [1.0, 2.0], method="cma", popsize=4, seed=1, max_iter=3)
     assert lines[-1] == f"found {expected.fun.hex()} 0"
     if engine == "processes":
-        assert lines.count("noise") == 12
+        assert " ".join(lines).count("noise") == 12  # two processes may share a line
 
 
 def test_none_stays_and_none_imports_jax():
