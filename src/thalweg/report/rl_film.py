@@ -56,12 +56,46 @@ class Scene(NamedTuple):
     """Milliseconds from frame to frame."""
     mark: float | None
     """Lengths after which a line is drawn across."""
+    words: str
+    """What readers must know of it."""
 
 
-PENDULUM = Scene(-12.0, 2, (-1.1, 1.1), (-0.2, 1.4), 0.35, False, 3, 260, 2, 101, 100, None)
-"""Ten seconds, as they are, from the side and, so that there is ground behind it, a little from above."""
-SWIMMER = Scene(-90.0, 1, (-1.8, 8.0), (-1.3, 1.3), 0.7, True, 1, 640, 5, 201, 50, 2.0)
-"""A whole rollout of forty seconds in ten, from above."""
+PENDULUM = Scene(
+    elevation=-12.0,  # a little from above, so that there is ground behind it
+    up=2,
+    across=(-1.1, 1.1),
+    along=(-0.2, 1.4),
+    margin=0.35,
+    follows=False,
+    columns=3,
+    width=260,
+    every=2,
+    frames=101,
+    pause=100,
+    mark=None,
+    words="The first ten seconds of fifty, until a fall.",
+)
+SWIMMER = Scene(
+    elevation=-90.0,
+    up=1,
+    across=(-1.8, 8.0),
+    along=(-1.5, 1.5),
+    margin=0.7,
+    follows=True,
+    columns=1,
+    width=640,
+    every=5,
+    frames=201,
+    pause=50,
+    mark=2.0,
+    words="From above, four times as fast as they swim; the return counts the way to the right, and the camera goes along when "
+    "they drift up or down.",
+)
+
+
+def scene_of(make: str) -> Scene:
+    """How an environment of that name is seen."""
+    return PENDULUM if make.endswith("pendulum") else SWIMMER
 
 
 class Course(NamedTuple):
@@ -90,7 +124,7 @@ def film(make: str, shown: Sequence[Shown], seed: int, path: Path) -> bool:
 
 def draw(make: str, shown: Sequence[Shown], seed: int, path: Path) -> None:
     """Film one rollout of each policy, all from the same start, in this process."""
-    scene, maker = PENDULUM if make.endswith("pendulum") else SWIMMER, getattr(environments, make)
+    scene, maker = scene_of(make), getattr(environments, make)
     search, env = PolicySearch(maker, bias=False), maker()
     courses = [follow(env, search.policy(each.policy), seed, scene) for each in shown]
     left, right = _extent(np.concatenate([course.parts[..., 0].ravel() for course in courses]), scene.across, scene.margin)
@@ -142,7 +176,7 @@ class _Camera:
         self.model, self.data, self.up = env.model, env.data, scene.up
         self.moving = self.model.geom_bodyid > 0
         self.model.geom_matid[:] = -1
-        self.model.geom("floor").rgba = [0.9, 0.94, 0.97, 1.0]
+        self.model.geom("floor").rgba = [0.85, 0.9, 0.94, 1.0]
         self.model.light_active[:] = 0
         light = self.model.vis.headlight
         light.ambient, light.diffuse, light.specular = [0.8] * 3, [0.25] * 3, [0.0] * 3  # colours about as in the figures

@@ -14,7 +14,7 @@ from thalweg.experiments.rl.race import FINAL, PolicyRace, Runs
 from thalweg.report.files import save_figure
 from thalweg.report.page import Block, Bullets, Heading, Paragraph, Picture, Table
 from thalweg.report.rl_figure import STYLES, returns_figure
-from thalweg.report.rl_film import Shown, film
+from thalweg.report.rl_film import Shown, film, scene_of
 from thalweg.report.section import Section, verdict_table
 
 Results = Sequence[tuple[PolicyRace, Mapping[Case, Runs]]]
@@ -44,9 +44,10 @@ def rl_section(folder: Path, results: Results) -> Section:
         verdicts += found
         files += curves
         path, shown = folder / f"{race.name}.gif", [best(case, runs) for case, runs in cases.items()]
-        if film(race.make.__name__, shown, FINAL, path):
+        make = race.make.__name__
+        if film(make, shown, FINAL, path):
             told = "; ".join(f"{each.name}, {each.note}" for each in shown)
-            blocks += [Paragraph(FILM), Picture(path, f"{race.title}: the best policies. {told}")]
+            blocks += [Paragraph(f"{FILM} {scene_of(make).words}"), Picture(path, f"{race.title}: the best policies. {told}")]
             files.append(path)
         else:
             blocks.append(

@@ -135,4 +135,5 @@ def test_what_is_never_reached():
     never = reach(PENDULUM, np.array([[1.0] * 60, [1e4] * 60]), 9000.0)
     assert never.evaluations == (inf, PENDULUM.popsize)
     assert never.reached == 1
-    assert "never" in never.shown
+    assert never.shown == f"never [{PENDULUM.popsize}, never]; 1 of 2"
+    assert reach(PENDULUM, np.ones((2, 60)), 9000.0).shown == "never; 0 of 2"

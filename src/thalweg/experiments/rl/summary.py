@@ -32,6 +32,8 @@ class Reach:
     @property
     def shown(self) -> str:
         """The median over all runs and the quickest and slowest, for people."""
+        if not self.reached:
+            return f"never; 0 of {len(self.evaluations)}"
         low, middle, high = (
             f"{value:,.0f}" if isfinite(value) else "never"
             for value in (min(self.evaluations), float(np.median(self.evaluations)), max(self.evaluations))
@@ -117,7 +119,7 @@ def table(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
         (
             entry.method,
             str(entry.runs),
-            f"{entry.area:,.0f}",
+            f"{entry.area:z,.0f}",
             "" if entry.ahead is None else _with_interval(*entry.ahead),
             *(reach.shown for reach in entry.reaches),
             _with_interval(entry.final, entry.interval),
@@ -155,4 +157,5 @@ def verdicts(race: PolicyRace, entries: Sequence[Entry]) -> list[Verdict]:
 
 
 def _with_interval(value: float, interval: Interval) -> str:
-    return "{:,.0f} [{:,.0f}, {:,.0f}]".format(value, *interval)
+    low, high = interval
+    return f"{value:z,.0f} [{low:z,.0f}, {high:z,.0f}]"
