@@ -6,7 +6,8 @@ import pytest
 pytest.importorskip("mujoco")
 
 from thalweg.experiments.rl import environments
-from thalweg.report.rl_film import PENDULUM, SWIMMER, follow
+from thalweg.report.rl_film import follow
+from thalweg.report.rl_scenes import PENDULUM, SWIMMER
 
 
 def test_a_pendulum_falls_in_the_rollout_that_was_asked_for():

@@ -14,7 +14,8 @@ from thalweg.experiments.rl.race import FINAL, PolicyRace, Runs
 from thalweg.report.files import save_figure
 from thalweg.report.page import Block, Bullets, Heading, Paragraph, Picture, Table
 from thalweg.report.rl_figure import STYLES, returns_figure
-from thalweg.report.rl_film import Shown, film, scene_of
+from thalweg.report.rl_film import Shown, film
+from thalweg.report.rl_scenes import scene_of
 from thalweg.report.section import Section, verdict_table
 
 Results = Sequence[tuple[PolicyRace, Mapping[Case, Runs]]]
@@ -65,6 +66,8 @@ def circumstances(folder: Path, race: PolicyRace) -> list[str]:
         "Versions: " + ", ".join(f"{name} {version}" for name, version in made.items()),
         f"Machine: {manifest['machine']}, where the first run began; runs that were made or continued elsewhere, with the same "
         "versions, are not told apart",
+        "Start states are drawn from the evaluated point, to its last digit. Where XLA rounds differently, as in worker processes "
+        "of one thread or on another processor, the same seed therefore takes another course",
     ]
 
 
