@@ -66,7 +66,7 @@ def circumstances(folder: Path, race: PolicyRace) -> list[str]:
         "Versions: " + ", ".join(f"{name} {version}" for name, version in made.items()),
         f"Machine: {manifest['machine']}, where the first run began; runs that were made or continued elsewhere, with the same "
         "versions, are not told apart",
-        "Start states are drawn from the evaluated point, to its last digit. Where XLA rounds differently, as in worker processes "
+        "Start states are drawn from the evaluated point, to its last digit. Where XLA rounds differently, as in processes "
         "of one thread or on another processor, the same seed therefore takes another course",
     ]
 
