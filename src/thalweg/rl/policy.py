@@ -63,20 +63,21 @@ class Policy:
         """The number of parameters."""
         return sum((entering + self.bias) * leaving for entering, leaving in pairwise(self.sizes))
 
-    def layers(self, x: Any) -> list[Layer]:
-        """The point x, (d,), cut into layers."""
-        point = as_array(x, "x")
-        if point.shape != (self.d,):
-            raise ValueError(f"x must have shape ({self.d},), one number for each parameter of the policy, got {point.shape}")
+    def layers(self, point: Any) -> list[Layer]:
+        """The point, (d,), an array of numpy or of JAX, cut into layers."""
         layers: list[Layer] = []
         for entering, leaving in pairwise(self.sizes):
-            weights, shift, point = np.split(point, [entering * leaving, (entering + self.bias) * leaving])
-            layers.append(Layer(weights.reshape(leaving, entering), shift if self.bias else None))
+            cut, end = entering * leaving, (entering + self.bias) * leaving
+            layers.append(Layer(point[:cut].reshape(leaving, entering), point[cut:end] if self.bias else None))
+            point = point[end:]
         return layers
 
     def act(self, x: Any, normaliser: Normaliser | None = None) -> Act:
         """The policy with the parameters x, of observations that are normalised first."""
-        first, *deeper = self.layers(x)
+        point = as_array(x, "x")
+        if point.shape != (self.d,):
+            raise ValueError(f"x must have shape ({self.d},), one number for each parameter of the policy, got {point.shape}")
+        first, *deeper = self.layers(point)
         if normaliser is not None:  # W (o - mean) / std + b, as one layer
             weights = first.weights / np.array(normaliser.std)
             moved = weights @ np.array(normaliser.mean)
