@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from thalweg.experiments.paper import store
 from thalweg.experiments.paper.experiment import FIRST_SEED, Case
-from thalweg.experiments.paper.store import read_manifest
 from thalweg.experiments.paper.verdict import Verdict
 from thalweg.experiments.rl import summary
 from thalweg.experiments.rl.arms import MAIN, NICE
@@ -59,16 +59,18 @@ def rl_section(folder: Path, results: Results) -> Section:
 
 def circumstances(folder: Path, race: PolicyRace) -> list[str]:
     """What the runs were made with."""
-    manifest = read_manifest(folder)
-    made = {**manifest["versions"], **race.settings()["versions"]}
+    makers = store.makers(store.read_manifest(folder, exact=False))
     return [
         f"Seeds: from {FIRST_SEED} on; none of them served to choose a setting",
-        "Versions: " + ", ".join(f"{name} {version}" for name, version in made.items()),
-        f"Machine: {manifest['machine']}, where the first run began; runs that were made or continued elsewhere, with the same "
-        "versions, are not told apart",
+        f"Versions: {_listed(race.settings()['versions'])}",
+        *(f"{'And' if i else 'Made'} on: {each['machine']}, with {_listed(each['versions'])}" for i, each in enumerate(makers)),
         "Start states are drawn from the evaluated point, to its last digit. Where XLA rounds differently, as in processes "
         "of one thread or on another processor, the same seed therefore takes another course",
     ]
+
+
+def _listed(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
 
 
 def best(case: Case, runs: Runs) -> Shown:

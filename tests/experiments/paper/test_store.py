@@ -11,7 +11,7 @@ import pytest
 from thalweg.experiments.paper import work
 from thalweg.experiments.paper.experiment import FIRST_SEED
 from thalweg.experiments.paper.race import Race
-from thalweg.experiments.paper.store import open_store
+from thalweg.experiments.paper.store import here, makers, open_store, read_manifest
 
 SMALL = Race("small", ("sphere", "rosenbrock"), {2: 30, 3: 20}, arms=("CMA-ES", "GNN-CMA-ES"), marks={2: (100,)}, block=2)
 
@@ -141,6 +141,24 @@ def test_other_settings_and_other_versions_do_not_mix(tmp_path):
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match="was made with"):
         open_store(tmp_path, SMALL)
+
+
+def test_where_digits_may_differ_other_versions_go_on_and_are_named(tmp_path, computed):
+    class Loose(Race):
+        exact = False
+
+    loose = Loose("loose", ("sphere",), {2: 5}, arms=SMALL.arms[:1], block=1)
+    open_store(tmp_path, loose)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    manifest["versions"]["jax"] = "0.0"
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    store = open_store(tmp_path, loose)
+    assert len(makers(read_manifest(tmp_path, exact=False))) == 1  # nothing was done here yet
+    for _ in range(2):
+        work.compute(store, seeds=2)
+    first, second = makers(read_manifest(tmp_path, exact=False))
+    assert first["versions"]["jax"] == "0.0"
+    assert second == here()
 
 
 def test_a_file_where_the_folder_should_be(tmp_path):

@@ -13,6 +13,7 @@ pytest.importorskip("mujoco")
 from thalweg.experiments.paper.experiment import FIRST_SEED, Case
 from thalweg.experiments.paper.store import open_store
 from thalweg.experiments.paper.verdict import AGREES, DIFFERS, UNCLEAR
+from thalweg.experiments.paper.work import by_program
 from thalweg.experiments.rl import race as races
 from thalweg.experiments.rl.arms import MAIN
 from thalweg.experiments.rl.race import Runs
@@ -53,6 +54,11 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     for a, b in zip(again, whole, strict=True):
         assert a.tolist() == b.tolist()
     assert np.all(whole.best >= whole.mean)
+
+
+def test_every_run_may_have_a_process_of_its_own():
+    units = TINY.units(3)
+    assert [list(group) for group in by_program(TINY, units)] == [[unit] for unit in units]
 
 
 def test_how_far_a_run_is(tmp_path, monkeypatch):

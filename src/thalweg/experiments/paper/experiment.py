@@ -48,11 +48,6 @@ class Unit(NamedTuple):
         return range(self.first, self.stop)
 
     @property
-    def program(self) -> tuple[str, int, str]:
-        """Units that have it in common share a compiled program."""
-        return self.experiment, self.dimension, self.method
-
-    @property
     def stem(self) -> str:
         """The name of its file within the experiment's folder, without the ending."""
         return f"{self.function}-d{self.dimension}-{ARMS[self.method].slug}-{self.first}-{self.stop - 1}"
@@ -72,6 +67,8 @@ class Experiment(ABC, Generic[Result]):
 
     suffix = ".csv"
     """The ending of the units' files."""
+    exact = True
+    """Whether the same seed must give the same digits: a folder of other versions is then refused."""
 
     def units(self, seeds: int) -> list[Unit]:
         """The work for that many seeds; more seeds add units and change none, if both numbers are multiples of the block."""
@@ -91,6 +88,10 @@ class Experiment(ABC, Generic[Result]):
         arm, d = ARMS[unit.method], unit.dimension
         generation = 1.5e-2 if arm.most_seeds else 1e-5 * d if arm.baseline else 2.2e-3 * d if arm.literal else 1e-4 * d
         return 1.0 + generation * self.generations[d] * len(unit.seeds)
+
+    def program(self, unit: Unit) -> tuple[Any, ...]:
+        """Units that have it in common share a compiled program, and are done by one process."""
+        return unit.dimension, unit.method
 
     def begun(self, unit: Unit) -> float | None:
         """The part of the unit's cost that is spent already, from 0 to 1; None if that is not known before it is finished."""

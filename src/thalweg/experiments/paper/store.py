@@ -6,7 +6,7 @@ A unit's file appears at once and whole, or not at all, so a run that was killed
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -58,6 +58,13 @@ class Store(Generic[Result]):
             parts.setdefault(unit.case, []).append(result)
         return {case: self.experiment.join(blocks) for case, blocks in parts.items()}
 
+    def sign(self) -> None:
+        """Keep in the manifest that work is done here, where results of several machines may belong together."""
+        manifest = read_manifest(self.folder, exact=self.experiment.exact)
+        if here() not in makers(manifest):
+            manifest.setdefault("continued", []).append(here())
+            write_text(self.folder / MANIFEST, _as_text(manifest))
+
     def merge(self, units: Iterable[Unit]) -> Path:
         """Write one tidy file of all the units, sorted, and return its path."""
         path = self.folder / f"{self.experiment.name}.csv"
@@ -71,23 +78,23 @@ def open_store(folder: Path, experiment: Experiment[Result]) -> Store[Result]:
         raise ValueError(f"{folder} is not a folder; choose another name for the results")
     path = folder / MANIFEST
     if not folder.exists() or not any(file.suffix != ".tmp" for file in folder.iterdir()):
-        manifest: dict[str, Any] = {"format": FORMAT, "versions": versions(), "machine": machine(), "experiments": {}}
+        manifest: dict[str, Any] = {"format": FORMAT, **here(), "experiments": {}}
     else:
-        manifest = read_manifest(folder)
+        manifest = read_manifest(folder, exact=experiment.exact)
     known, settings = manifest["experiments"].setdefault(experiment.name, experiment.settings()), experiment.settings()
     if known != settings:
         changed = ", ".join(sorted(key for key in {*known, *settings} if known.get(key) != settings.get(key)))
         raise ValueError(
             f"{folder} holds results of {experiment.name} with other settings ({changed}); choose another folder, or remove it"
         )
-    text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+    text = _as_text(manifest)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         write_text(path, text)
     return Store(folder, experiment)
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder that is not empty."""
+def read_manifest(folder: Path, *, exact: bool = True) -> dict[str, Any]:
+    """The manifest of a folder that is not empty; with `exact` of one that was made with these versions."""
     path = folder / MANIFEST
     if not path.is_file():
         raise ValueError(f"{folder} holds files but no results of the paper's experiments; choose an empty or a new folder")
@@ -99,9 +106,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is broken or foreign; choose another folder, or remove it") from None
     if strange:
         raise ValueError(f"{path} is not of the format {FORMAT!r}; choose another folder, or remove it")
-    if made_with != versions():
+    if exact and made_with != versions():
         raise ValueError(f"{folder} was made with {made_with}, this is {versions()}; choose another folder, or remove it")
     return manifest
+
+
+def makers(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The versions and the machines that the results come from, the first one first."""
+    return [{"versions": manifest["versions"], "machine": manifest["machine"]}, *manifest.get("continued", [])]
+
+
+def here() -> dict[str, Any]:
+    """This machine and its versions."""
+    return {"versions": versions(), "machine": machine()}
 
 
 def versions() -> dict[str, str]:
@@ -116,6 +133,10 @@ def machine() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), model)
     return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+
+
+def _as_text(manifest: Mapping[str, Any]) -> str:
+    return json.dumps(manifest, indent=1, sort_keys=True) + "\n"
 
 
 def write_text(path: Path, text: str) -> None:

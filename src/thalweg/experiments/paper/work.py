@@ -50,6 +50,8 @@ def execute(store: Store[Any], units: Sequence[Unit], workers: int = 1, report: 
     """
     workers = as_count(workers, "workers")
     pending = store.pending(units)
+    if pending:
+        store.sign()
     watch = Watch(store, units, pending, report)
     groups = by_program(store.experiment, pending)
     watch.look()
@@ -91,9 +93,9 @@ def compute_one(store: Store[Any], unit: Unit) -> None:
 
 def by_program(experiment: Experiment[Any], units: Iterable[Unit]) -> list[list[Unit]]:
     """Units that share a compiled program together, the most expensive program first, so that no worker is left with it."""
-    groups: dict[tuple[str, int, str], list[Unit]] = {}
+    groups: dict[tuple[Any, ...], list[Unit]] = {}
     for unit in units:
-        groups.setdefault(unit.program, []).append(unit)
+        groups.setdefault(experiment.program(unit), []).append(unit)
     return sorted(groups.values(), key=lambda group: -sum(map(experiment.cost, group)))
 
 

@@ -71,6 +71,7 @@ class PolicyRace(Experiment[Runs]):
     """Where runs keep their checkpoints, so that they go on where they were stopped."""
 
     suffix = ".json"
+    exact = False  # start states hang on the last digit of a point: no two machines agree, and hours of work may have several
 
     @property
     def dimension(self) -> int:
@@ -88,6 +89,9 @@ class PolicyRace(Experiment[Runs]):
 
     def cost(self, unit: Unit) -> float:
         return 5.0 + self.seconds * self.evaluations[-1] * len(unit.seeds)
+
+    def program(self, unit: Unit) -> tuple[Any, ...]:
+        return (unit,)  # a run takes minutes, compiling seconds: as many processes as there are runs
 
     def begun(self, unit: Unit) -> float | None:
         """By the logs of runs that are under way: the time spent, and `seconds` for each value that is still to come.
