@@ -100,9 +100,15 @@ FILM = (
 def setting(race: PolicyRace, cases: Mapping[Case, Runs]) -> str:
     """What the runs had in common, and how many they were."""
     runs = max(len(each.mean) for each in cases.values())
+    ended = (
+        f"A run ends when {race.enough} populations in a row have had a mean of {race.targets[-1]:,.0f} or more; its last "
+        "population counts, and is drawn, for all that would have followed. "
+        if race.enough
+        else ""
+    )
     return (
         f"{race.dimension} parameters, M = {race.rollouts} rollouts of at most {race.steps:,} steps, x0 = 0, "
         f"sigma0 = {race.sigma0:g}, {race.popsize} points per generation, {race.evaluations[-1]:,} evaluations, {runs} runs of "
         f"each algorithm from seed {FIRST_SEED} on, which rules the start states and the draws; every evaluation has start "
-        f"states of its own. The last policies are judged by {race.last} rollouts each."
+        f"states of its own. {ended}The last policies are judged by {race.last} rollouts each."
     )

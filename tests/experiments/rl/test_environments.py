@@ -26,14 +26,16 @@ def test_steps_are_those_of_gymnasium(make, name, size):
     assert env.observation_space.shape == (size,)
     o, p = env.reset(seed=3)[0], plain.reset(seed=3)[0]
     rng = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(1000):  # to the limit, where the pendulum does not fall before
         assert o[: len(p)].tolist() == p.tolist()
         assert env.observation_space.contains(o)
         action = rng.uniform(-1, 1, env.action_space.shape).astype("f")
         (o, *rest), (p, *expected) = env.step(action)[:4], plain.step(action)[:4]
         assert rest == expected
-        if rest[1]:
+        if rest[1] or rest[2]:
             break
+    assert rest[1] or rest[2]
+    assert env.reset(seed=4)[0][: len(p)].tolist() == plain.reset(seed=4)[0].tolist()
 
 
 def test_what_is_put_back():

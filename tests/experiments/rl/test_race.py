@@ -143,3 +143,22 @@ def test_what_is_never_reached():
     assert never.reached == 1
     assert never.shown == f"never [{PENDULUM.popsize}, never]; 1 of 2"
     assert reach(PENDULUM, np.ones((2, 60)), 9000.0).shown == "never; 0 of 2"
+
+
+def test_a_solved_task_ends_a_run(tmp_path):
+    race = replace(TINY, targets=(-inf,), enough=2, scratch=tmp_path / "runs")
+    unit = race.units(1)[0]
+    found = race.run(unit)
+    assert found.mean[0, 1] == found.mean[0, 2]  # nothing follows the second generation
+    assert found.mean[0, 0] != found.mean[0, 1]
+    whole = TINY.run(unit)
+    assert found.mean[0, :2].tolist() == whole.mean[0, :2].tolist()
+    again = race.run(unit)  # as after a kill before the result was written
+    assert again.policy.tolist() == found.policy.tolist()
+
+
+@pytest.mark.parametrize(("means", "end"), [("99199", 5), ("19991", 4), ("99999", 3), ("11999", 5)])
+def test_when_a_task_is_solved(means, end):
+    values = np.array(list(means), float)
+    assert replace(TINY, targets=(5.0, 9.0), enough=3).end(values) == end
+    assert replace(TINY, targets=(5.0, 9.0), enough=None).end(values) == 5

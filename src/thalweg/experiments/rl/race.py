@@ -67,6 +67,9 @@ class PolicyRace(Experiment[Runs]):
     """Of a rollout at most."""
     last: int = 100
     """Rollouts that judge the last policy."""
+    enough: int | None = None
+    """Populations in a row that reach the goal, after which a run ends: it has solved its task, and good policies, whose
+    rollouts last longest, are what costs."""
     scratch: Path | None = None
     """Where runs keep their checkpoints, so that they go on where they were stopped."""
 
@@ -119,6 +122,7 @@ class PolicyRace(Experiment[Runs]):
             "rollouts": self.rollouts,
             "steps": self.steps,
             "rollouts of the last policy": self.last,
+            "populations at the goal that end a run": self.enough,
             "first_seed": FIRST_SEED,
             "versions": {name: metadata.version(name) for name in ("gymnasium", "mujoco")},
         }
@@ -127,27 +131,48 @@ class PolicyRace(Experiment[Runs]):
         return self.join([self._run(unit.method, seed) for seed in unit.seeds])
 
     def _run(self, method: str, seed: int) -> Runs:
-        search, generations = self.search(seed), self.generations[self.dimension]
+        search = self.search(seed)
         with tempfile.TemporaryDirectory() as temporary:
             folder = self.scratch or Path(temporary)
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / self._checkpoint(method, seed)
+
+            def look(so_far: Any) -> None:
+                if so_far.nit >= self.end(self._values(path).mean(1)):
+                    raise StopIteration
+
             found = minimize(
                 search,
                 search.x0,
                 self.sigma0,
                 method=self._strategy(method),
                 seed=seed,
-                max_iter=generations,
+                max_iter=self.end(self._values(path).mean(1)),
                 checkpoint=path,
                 options=NEVER,
+                callback=None if self.enough is None else look,
             )
-            values = np.full((generations, self.popsize), np.nan)
-            for row in read_log(f"{path}{LOG}"):
-                values[row.generation, row.index] = -row.f
-            values[found.nit :] = values[found.nit - 1]  # a run that broke down stays where it was
+            values = self._values(path)
+            values[found.nit :] = values[found.nit - 1]  # a run that has ended stays where it was
         final = self.search(FINAL + seed).evaluate(found.mean, range(FINAL + seed, FINAL + seed + self.last))
         return Runs(values.mean(1)[None], values.max(1)[None], found.mean[None], np.array([-final.value]))
+
+    def end(self, means: np.ndarray) -> int:
+        """How many generations a run has whose populations had these means; those that were not evaluated are NaN."""
+        if self.enough is not None:
+            there = means >= self.targets[-1]
+            for last in range(self.enough, len(means)):
+                if there[last - self.enough : last].all():
+                    return last
+        return len(means)
+
+    def _values(self, path: Path) -> np.ndarray:
+        """The returns in the log of a run, (generations, N); NaN where there are none."""
+        values = np.full((self.generations[self.dimension], self.popsize), np.nan)
+        with suppress(FileNotFoundError):
+            for row in read_log(f"{path}{LOG}"):
+                values[row.generation, row.index] = -row.f
+        return values
 
     def _checkpoint(self, method: str, seed: int) -> str:
         return f"{self.name}-{ARMS[method].slug}-{seed}.ckpt"
