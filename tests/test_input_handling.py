@@ -189,3 +189,10 @@ def test_bad_arguments_of_minimize(arguments, error, words):
     fun = arguments.pop("fun", lambda x: 0.0)
     with pytest.raises(error, match=words):
         minimize(fun, [1.0, 2.0], method="cma", **arguments)
+
+
+@pytest.mark.parametrize("name", ["vectorized", "asynchronous", "bipop"])
+@given(value=no_numbers | st.integers())
+def test_flags_that_are_none(name, value):
+    with pytest.raises(TypeError, match=f"{name} must be True or False, got"):
+        minimize(sum, [1.0, 2.0], method="cma", **{name: value})

@@ -14,7 +14,7 @@ from thalweg.progress import Progress
 from thalweg.restarting import RestartingOptimizer, read_account
 from thalweg.stream import Stream
 from thalweg.types import Strategy
-from thalweg.validation import Seed, listed, shortened
+from thalweg.validation import Seed, as_flag, listed, shortened
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -97,6 +97,7 @@ def minimize(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {shortened(callback)}")
+    vectorized, asynchronous = as_flag(vectorized, "vectorized"), as_flag(asynchronous, "asynchronous")
     written = checkpoint if checkpoint is not None and os.path.exists(checkpoint) else None
     if seed is None and written is not None:
         seed = read_account(written)["config"]["seed"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thalweg.bounds import Box
-from thalweg.validation import as_count, as_point, as_seed, shortened
+from thalweg.validation import as_count, as_flag, as_point, as_seed
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -109,9 +109,7 @@ def first_point(x0: Any, seed: int) -> np.ndarray:
 def check_restarts(restarts: Any, bipop: Any) -> int:
     """The number of restarts from what a user wrote."""
     restarts = as_count(restarts, "restarts", least=0)
-    if not isinstance(bipop, bool | np.bool_):
-        raise TypeError(f"bipop must be True or False, got {shortened(bipop)}")
-    if bipop and restarts == 0:
+    if as_flag(bipop, "bipop") and restarts == 0:
         raise ValueError("bipop=True needs restarts, got restarts=0; pass the number of large restarts, such as restarts=9")
     return restarts
 

@@ -67,6 +67,13 @@ def as_count(value: Any, name: str, least: int = 1) -> int:
     return int(number)
 
 
+def as_flag(value: Any, name: str) -> bool:
+    """True or False; not a string, a number or an array, which would pass for one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {shortened(value)}")
+    return bool(value)
+
+
 def as_seed(seed: Seed) -> int:
     """One whole number that stands for the seed; None draws fresh entropy, a generator is asked for one number."""
     if seed is None:

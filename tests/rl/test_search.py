@@ -119,6 +119,8 @@ def test_errors_name_the_fix():
         PolicySearch("CartPole-v1", normalise=Normaliser((0.0,), (1.0,)))
     with pytest.raises(ValueError, match="rollouts"):
         PolicySearch("CartPole-v1", rollouts=0)
+    with pytest.raises(TypeError, match="fixed must be True or False, got 'yes'"):
+        PolicySearch("CartPole-v1", fixed="yes")  # type: ignore[arg-type]
 
 
 class Endless(gymnasium.Env):

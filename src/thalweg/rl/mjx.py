@@ -14,7 +14,7 @@ import numpy as np
 
 from thalweg.rl.policy import Head, Policy
 from thalweg.types import Array, Key
-from thalweg.validation import as_count, as_seed
+from thalweg.validation import as_count, as_flag, as_seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,8 @@ class MjxSearch:
             "rollouts": as_count(self.rollouts, "rollouts"),
             "max_steps": as_count(self.max_steps, "max_steps"),
             "seed": as_seed(self.seed),
+            "bias": as_flag(self.bias, "bias"),
+            "fixed": as_flag(self.fixed, "fixed"),
             "shape": Policy((seen.size, *(as_count(width, "hidden") for width in self.hidden), len(box)), self.bias, head),
         }.items():
             object.__setattr__(self, name, value)

@@ -12,7 +12,7 @@ from thalweg.rl import environment
 from thalweg.rl.normaliser import Moments, Normaliser
 from thalweg.rl.policy import Act, Bounding, Policy
 from thalweg.rl.rollout import Evaluation, Rollout, Trial
-from thalweg.validation import as_array, as_count, as_seed, shortened
+from thalweg.validation import as_array, as_count, as_flag, as_seed, shortened
 
 OBSERVING = 10
 """Rollouts of random actions that a normaliser is estimated from."""
@@ -79,6 +79,7 @@ class PolicySearch:
 
     def __post_init__(self) -> None:
         self._set(rollouts=as_count(self.rollouts, "rollouts"), seed=as_seed(self.seed))
+        self._set(bias=as_flag(self.bias, "bias"), fixed=as_flag(self.fixed, "fixed"))
         self._set(hidden=tuple(self.hidden), options=dict(self.options))
         self._prepare()
         environment.step_limit(self._env, self.max_steps)

@@ -46,7 +46,8 @@ def compute(store: Store[Any], seeds: int, workers: int = 1, report: Report = si
 def execute(store: Store[Any], units: Sequence[Unit], workers: int = 1, report: Report = silent) -> int:
     """Compute those units that the store does not hold yet; returns how many they were.
 
-    With one worker the work is done in this process; else in fresh ones of one thread each. The results are the same.
+    With one worker the work is done in this process; else in fresh ones of one thread each. The results are the same, except of
+    experiments that are not `exact`: there the last digit, in which XLA with one thread may differ, rules the rest of a run.
     """
     workers = as_count(workers, "workers")
     pending = store.pending(units)
