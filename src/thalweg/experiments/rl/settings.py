@@ -50,7 +50,7 @@ PENDULUM = PolicyRace(
 SWIMMER = PolicyRace(
     "rl-swimmer",
     ("swimmer",),
-    {26: 120},
+    {26: 100},
     MAIN,
     make=environments.swimmer,
     title="Swimmer-v5 with 13 observations",
