@@ -57,8 +57,10 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 
 
 def test_every_run_may_have_a_process_of_its_own():
-    units = TINY.units(3)
-    assert [list(group) for group in by_program(TINY, units)] == [[unit] for unit in units]
+    race = replace(TINY, arms=MAIN)
+    groups = by_program(race, race.units(2))
+    assert [[unit.method for unit in group] for group in groups] == [[method] for method in (*MAIN, *MAIN)]
+    assert [group[0].first for group in groups] == [FIRST_SEED] * 4 + [FIRST_SEED + 1] * 4  # seed by seed
 
 
 def test_how_far_a_run_is(tmp_path, monkeypatch):

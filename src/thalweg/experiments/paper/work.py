@@ -93,11 +93,14 @@ def compute_one(store: Store[Any], unit: Unit) -> None:
 
 
 def by_program(experiment: Experiment[Any], units: Iterable[Unit]) -> list[list[Unit]]:
-    """Units that share a compiled program together, the most expensive program first, so that no worker is left with it."""
+    """Units that share a compiled program together, the most expensive program first, so that no worker is left with it.
+
+    Among equals seed by seed: what is there after an interruption then compares all arms.
+    """
     groups: dict[tuple[Any, ...], list[Unit]] = {}
     for unit in units:
         groups.setdefault(experiment.program(unit), []).append(unit)
-    return sorted(groups.values(), key=lambda group: -sum(map(experiment.cost, group)))
+    return sorted(groups.values(), key=lambda group: (-sum(map(experiment.cost, group)), group[0].first))
 
 
 @contextmanager
