@@ -45,7 +45,7 @@ def reproduce(
     table1  f - f_min at convergence on four functions with many minima
     claims  sentences of the text as experiments
     all     everything above, and the report of it (report.md, report.html)
-    rl      direct policy search in two environments of MuJoCo; hours, extra rl
+    rl      direct policy search in two environments of MuJoCo; four hours of a core, extra rl
 
     A run that was stopped goes on where it was, and what is there already is not computed again.
     """  # noqa: D301  (click must see the backspace itself, which keeps the lines as they are)

@@ -81,7 +81,7 @@ PARTS: dict[str, Part] = {
 """What `all` stands for."""
 
 POLICY_SEARCH = "rl"
-"""The part that needs the extra `rl` and hours: not in `all`."""
+"""The part that needs the extra `rl` and four hours of a core: not in `all`."""
 
 
 def policy_search(folder: Path, only: str | None = None, *, modern: bool, nice: bool) -> Part:

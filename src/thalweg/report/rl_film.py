@@ -40,19 +40,22 @@ class Course(NamedTuple):
     status: list[str]
 
 
-def film(make: str, shown: Sequence[Shown], seed: int, path: Path) -> bool:
-    """Write the film of policies in an environment of `thalweg.experiments.rl.environments`; whether that could be done."""
+def film(make: str, shown: Sequence[Shown], seed: int, path: Path) -> str | None:
+    """Write the film of policies in an environment of `thalweg.experiments.rl.environments`; why not, if it cannot be."""
     given = path.with_suffix(".json")
     given.write_text(json.dumps({"shown": [asdict(each) for each in shown], "seed": seed}), encoding="utf-8")
     command = [sys.executable, "-m", __name__, make, str(given), str(path)]
     try:
         surroundings = {"MUJOCO_GL": "egl", **os.environ}
         done = subprocess.run(command, env=surroundings, capture_output=True, timeout=900, check=False)
-    except subprocess.TimeoutExpired:
-        return False
+    except subprocess.TimeoutExpired as error:
+        return f"it took longer than {error.timeout:g} s"
     finally:
         given.unlink()
-    return done.returncode == 0 and path.exists()
+    if done.returncode == 0 and path.exists():
+        return None
+    said = done.stderr.decode(errors="replace").strip().splitlines()
+    return said[-1] if said else f"the process that draws ended with {done.returncode}"
 
 
 def draw(make: str, shown: Sequence[Shown], seed: int, path: Path) -> None:

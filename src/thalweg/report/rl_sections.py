@@ -46,14 +46,13 @@ def rl_section(folder: Path, results: Results) -> Section:
         files += curves
         path, shown = folder / f"{race.name}.gif", [best(case, runs) for case, runs in cases.items()]
         make = race.make.__name__
-        if film(make, shown, FINAL, path):
+        why_not = film(make, shown, FINAL, path)
+        if why_not is None:
             told = "; ".join(f"{each.name}, {each.note}" for each in shown)
             blocks += [Paragraph(f"{FILM} {scene_of(make).words}"), Picture(path, f"{race.title}: the best policies. {told}")]
             files.append(path)
         else:
-            blocks.append(
-                Paragraph("MuJoCo cannot draw on this machine (it needs EGL), so there is no film of the best policies.")
-            )
+            blocks.append(Paragraph(f"There is no film of the best policies; to draw it MuJoCo needs EGL: `{why_not}`"))
     return Section("Direct policy search", blocks, verdicts, files)
 
 

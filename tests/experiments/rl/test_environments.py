@@ -24,6 +24,7 @@ def test_steps_are_those_of_gymnasium(make, name, size):
     options = {"exclude_current_positions_from_observation": False} if size == 13 else {}
     env, plain = make(), gymnasium.make(name, **options)
     assert env.observation_space.shape == (size,)
+    assert (env.spec.id, env.spec.max_episode_steps) == (name, 1000)
     o, p = env.reset(seed=3)[0], plain.reset(seed=3)[0]
     rng = np.random.default_rng(0)
     for _ in range(1000):  # to the limit, where the pendulum does not fall before
@@ -61,6 +62,18 @@ def test_a_linear_policy_in_the_swimmer():
     assert search.rollout(x, 9) == (total, 20)
 
 
-def test_a_film_that_cannot_be_made_is_none(tmp_path):
-    assert not film("unknown", [Shown("xNES", "", "#0072B2", [0.0] * 11)], 1, tmp_path / "film.gif")
+def test_why_a_film_cannot_be_made(tmp_path):
+    why_not = film("unknown", [Shown("xNES", "", "#0072B2", [0.0] * 11)], 1, tmp_path / "film.gif")
+    assert why_not is not None
+    assert why_not.endswith("has no attribute 'unknown'")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("make", ["swimmer", "inverted_double_pendulum"])
+def test_a_film_of_a_policy_that_does_nothing(make, tmp_path):
+    d = PolicySearch(getattr(environments, make), bias=False).d  # without max_steps: the environment's own limit
+    why_not = film(make, [Shown("none", "", "#0072B2", [0.0] * d)], 1, tmp_path / "film.gif")
+    if why_not is not None and any(word in why_not.lower() for word in ("opengl", "egl")):
+        pytest.skip("MuJoCo cannot draw here")
+    assert why_not is None
+    assert (tmp_path / "film.gif").read_bytes().startswith(b"GIF89a")

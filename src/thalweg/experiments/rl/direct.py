@@ -20,8 +20,13 @@ class Direct(gymnasium.Wrapper[Any, Any, Any, Any]):
         super().__init__(env.unwrapped)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
         self._observe, self._judge = observe, judge
-        self._limit: int = env.spec.max_episode_steps
+        self._known, self._limit = env.spec, int(env.spec.max_episode_steps)
         self._steps = 0
+
+    @property
+    def spec(self) -> Any:
+        """As registered, with the limit of steps, of which the environment without wrappers does not know."""
+        return self._known
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         self._steps = 0
