@@ -30,7 +30,7 @@ def test_rollouts_are_those_of_gymnasium(name):
     for key in keys:
         env.reset(seed=0)
         env.unwrapped.set_state(*map(np.asarray, compiled.task.start(key)))
-        o, rewards, ended = env.observation(env.unwrapped._get_obs()), [], False
+        o, rewards, ended = env.observe(), [], False
         while len(rewards) < STEPS and not ended:
             o, reward, ended, *_ = env.step(act(o))
             rewards.append(float(reward))

@@ -19,7 +19,7 @@ class Direct(gymnasium.Wrapper[Any, Any, Any, Any]):
         """
         super().__init__(env.unwrapped)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
-        self._observe, self._judge = observe, judge
+        self.observe, self._judge = observe, judge
         self._known, self._limit = env.spec, int(env.spec.max_episode_steps)
         self._steps = 0
 
@@ -31,12 +31,12 @@ class Direct(gymnasium.Wrapper[Any, Any, Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         self._steps = 0
         self.env.reset(seed=seed, options=options)
-        return self._observe(), {}
+        return self.observe(), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         self._steps += 1
         reward, failed = self._judge(action)
-        return self._observe(), reward, failed, self._steps >= self._limit, {}
+        return self.observe(), reward, failed, self._steps >= self._limit, {}
 
 
 def advance(env: Any) -> Callable[[Any], None]:
