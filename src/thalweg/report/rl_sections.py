@@ -60,7 +60,7 @@ def circumstances(folder: Path, race: PolicyRace) -> list[str]:
     """What the runs were made with."""
     makers = store.makers(store.read_manifest(folder, exact=False))
     return [
-        f"Seeds: from {FIRST_SEED} on; none of them served to choose a setting",
+        f"Seeds: from {FIRST_SEED} on; none of them served to choose sigma0 or a population",
         f"Versions: {_listed(race.settings()['versions'])}",
         *(f"{'And' if i else 'Made'} on: {each['machine']}, with {_listed(each['versions'])}" for i, each in enumerate(makers)),
         "Start states are drawn from the evaluated point, to its last digit. Where XLA rounds differently, as in processes "
