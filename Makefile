@@ -23,10 +23,10 @@ help: ## list the targets
 
 setup: $(READY) ## create .venv with the pinned versions; does nothing when up to date
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml studies/pyproject.toml constraints.txt
 	@echo "Setting up .venv with the pinned versions (about a minute)"
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]" --editable "./studies[bbob,rl]"
 	@touch $@
 
 demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
@@ -74,7 +74,7 @@ fix: $(READY) ## format, and repair what ruff can repair
 lock: ## renew constraints.txt from pyproject.toml
 	rm -rf .cache/lock
 	$(PYTHON) -m venv .cache/lock
-	.cache/lock/bin/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	.cache/lock/bin/pip install --quiet --disable-pip-version-check --editable ".[dev]" --editable "./studies[bbob,rl]"
 	{ echo "# What \`make setup\` installs, to the last dependency. Renewed by \`make lock\`."; \
 	  .cache/lock/bin/pip freeze --exclude-editable; } > constraints.txt
 	rm -rf .cache/lock

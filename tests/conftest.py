@@ -14,7 +14,7 @@ import hypothesis
 import jax
 import pytest
 
-from thalweg import stepping
+from thalweg.compiled import steps as stepping
 
 hypothesis.settings.register_profile("thalweg", derandomize=True, deadline=None, max_examples=30)
 hypothesis.settings.load_profile("thalweg")
@@ -44,7 +44,7 @@ def few_programs() -> Iterator[None]:
 @pytest.fixture
 def benchmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
     """Import a module of the folder benchmarks/, which is no package; none of them stays imported."""
-    folder = Path(__file__).parents[1] / "benchmarks"
+    folder = Path(__file__).parents[1] / "studies" / "benchmarks"
     monkeypatch.syspath_prepend(str(folder))
     yield importlib.import_module
     for script in folder.glob("*.py"):

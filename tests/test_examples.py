@@ -42,7 +42,7 @@ def test_the_skeletons_pass_the_contract_tests(tmp_path: Path):
     """What docs/extending.md offers for copying, put into the registries as it says."""
     page = (ROOT / "docs" / "extending.md").read_text()
     blocks = [[line[4:] for line in block.splitlines() if line[:3] in (">>>", "...")] for block in page.split("```pycon")[1:]]
-    register = "thalweg.latents.LATENTS['cem'] = CEM\nthalweg.flows.FLOWS['parabola'] = Parabola\n"
+    register = "thalweg.strategies.latents.LATENTS['cem'] = CEM\nthalweg.strategies.flows.FLOWS['parabola'] = Parabola\n"
     code = "\n".join(line for block in blocks for line in block)
     code = re.sub(r"^(result|strategy) .*$|^result\..*$", "", code, flags=re.MULTILINE)
     (tmp_path / "skeletons.py").write_text(f"{code}\n{register}")

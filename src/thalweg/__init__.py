@@ -12,21 +12,21 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from thalweg.batch.run_many import Trajectories, run_many
+from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray
-from thalweg.evaluation_log import read_log
-from thalweg.flows import NICE, Affine, Identity, RealNVP
-from thalweg.flowsteps import Penalised, TrustRegion
-from thalweg.gnnes import GNNES
-from thalweg.latents import CMAES, LRACMAES, PGES, SNES, XNES, CauchyNES, SepCMAES
-from thalweg.methods import METHODS, make_strategy, method_names
-from thalweg.minimize import minimize, resume
-from thalweg.noise import reevaluate
-from thalweg.optimizer import Optimizer
-from thalweg.restart_runner import Restarted, run_restarts
-from thalweg.restarting import RestartingOptimizer
-from thalweg.runner import Trajectories, run_many
-from thalweg.stopping import REASONS, Tolerances
-from thalweg.types import Strategy
+from thalweg.search.minimize import minimize, resume
+from thalweg.search.optimizer import RestartingOptimizer
+from thalweg.search.reevaluate import reevaluate
+from thalweg.search.run import Optimizer
+from thalweg.search.stopping import REASONS, Tolerances
+from thalweg.storage.log import read_log
+from thalweg.strategies.flows import NICE, Affine, Identity, RealNVP
+from thalweg.strategies.flowsteps import Penalised, TrustRegion
+from thalweg.strategies.gnnes import GNNES
+from thalweg.strategies.latents import CMAES, LRACMAES, PGES, SNES, XNES, CauchyNES, SepCMAES
+from thalweg.strategies.registry import METHODS, make_strategy, method_names
+from thalweg.strategies.strategy import Strategy
 
 try:
     __version__ = version("thalweg")

@@ -11,7 +11,7 @@ from rich.console import Console
 from scipy.optimize import OptimizeResult
 
 from thalweg.cli.live import Course, Display, sparkline
-from thalweg.stopping import Budget
+from thalweg.search.stopping import Budget
 
 
 def result(nfev: int, **fields) -> OptimizeResult:

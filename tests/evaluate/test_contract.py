@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from thalweg._common.outcome import Failure, Outcome
 from thalweg.evaluate import Evaluator, Interrupted
-from thalweg.values import Failure, Outcome
 
 FINE, RAISES, GARBAGE, DIES, HANGS, NOT_A_NUMBER = range(6)
 

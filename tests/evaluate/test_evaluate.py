@@ -5,8 +5,8 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
+from thalweg._common.outcome import Outcome
 from thalweg.evaluate import Evaluator
-from thalweg.values import Outcome
 
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [-1.0, 5.0]])
 

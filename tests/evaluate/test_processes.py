@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from thalweg.evaluate import Evaluator
-from thalweg.minimize import minimize
+from thalweg.search.minimize import minimize
 
 SOURCE = Path(__file__).parents[2] / "src"
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [-1.0, 5.0]])
@@ -81,7 +81,7 @@ def test_they_end_with_their_parent_and_take_what_they_started_along(tmp_path):
     code = f"""
 import numpy as np, os, subprocess, pathlib
 from thalweg.evaluate import Evaluator
-from thalweg.minimize import minimize
+from thalweg.search.minimize import minimize
 def fun(x):
     child = subprocess.Popen(["sleep", "60"])
     (pathlib.Path({str(tmp_path)!r}) / f"{{os.getpid()}} {{child.pid}}").touch()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from thalweg.minimize import minimize
 from thalweg.objectives.command import Command, ProgramError, end_programs, parse_value
+from thalweg.search.minimize import minimize
 
 ROOT = Path(__file__).parents[2]
 POINT = [0.1, -2.0, 1e-300]

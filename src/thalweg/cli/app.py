@@ -1,22 +1,42 @@
 """All commands, and how they fail."""
 
 import sys
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import click
 
 import thalweg
-from thalweg.cli.bench import bench
 from thalweg.cli.demo import demo
 from thalweg.cli.minimize import minimize
-from thalweg.cli.reproduce import reproduce
 from thalweg.cli.resume import resume
-from thalweg.gnnes import GNNES
-from thalweg.latents import LATENTS
+from thalweg.strategies.gnnes import GNNES
+from thalweg.strategies.latents import LATENTS
+
+PLUGINS = "thalweg.commands"
+"""The entry points by which other packages add commands."""
+STUDIES = ("bench", "reproduce")
+"""Commands of the package `thalweg-studies`, which may not be installed."""
 
 
 class Commands(click.Group):
-    """Commands whose expected failures are one sentence."""
+    """Commands of this package and of those that add some; expected failures are one sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *entry_points(group=PLUGINS).names})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        if own is not None:
+            return own
+        for plugin in entry_points(group=PLUGINS, name=cmd_name):
+            return load(plugin)
+        if cmd_name in STUDIES:
+            raise click.ClickException(
+                f"`thalweg {cmd_name}` belongs to the package thalweg-studies, which is not installed: run pip install "
+                "./studies in a clone of Thalweg's repository"
+            )
+        return None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -39,6 +59,14 @@ def methods() -> None:
         click.echo(f"{name:<{max(map(len, names))}}  {describe(name)}")
 
 
+def load(plugin: EntryPoint) -> click.Command:
+    """Import a command of another package."""
+    command = plugin.load()
+    if not isinstance(command, click.Command):
+        raise click.ClickException(f"the entry point {plugin.value!r} of {PLUGINS} is no click command")
+    return command
+
+
 def describe(name: str) -> str:
     """One line about a method: what the file that implements it says of itself."""
     strategy = thalweg.make_strategy(name)
@@ -49,5 +77,5 @@ def describe(name: str) -> str:
     return text.partition("\n")[0].partition("; docs/")[0].rstrip(".").replace("`", "")
 
 
-for command in (bench, demo, minimize, reproduce, resume):
+for command in (demo, minimize, resume):
     app.add_command(command)

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from thalweg import plots
+from thalweg.batch.run_many import Trajectories
 from thalweg.cli.bars import progress_bars
-from thalweg.experiments.demo import AFFINE, ARMS, BENT, ROSENBROCK, SEARCH, STRAIGHT, Setting, Snapshot, demonstrate
-from thalweg.runner import Trajectories
+from thalweg.cli.demo_runs import AFFINE, ARMS, BENT, ROSENBROCK, SEARCH, STRAIGHT, Setting, Snapshot, demonstrate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from thalweg.progress import clock, pace, time_left
-from thalweg.stopping import Budget
+from thalweg.search.progress import clock, pace, time_left
+from thalweg.search.stopping import Budget
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

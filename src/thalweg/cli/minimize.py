@@ -7,11 +7,11 @@ from typing import Any
 import click
 
 import thalweg
+from thalweg._common.checks import as_seed
 from thalweg.cli.problem import default_sigma0, read_bounds, read_options, read_start
 from thalweg.cli.running import carry_out
 from thalweg.cli.settings import Settings, shared
-from thalweg.restarting import read_account
-from thalweg.validation import as_seed
+from thalweg.search.optimizer import read_account
 
 
 @click.command(context_settings={"show_default": True})

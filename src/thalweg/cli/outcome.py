@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg.experiments.paper.store import write_text
-from thalweg.progress import clock
+from thalweg.search.progress import clock
+from thalweg.storage.atomic import write_text
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

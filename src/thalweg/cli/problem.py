@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.bounds import parse_bounds
-from thalweg.restarts import first_point
-from thalweg.validation import listed, shortened
+from thalweg._common.checks import listed, shortened
+from thalweg.search.campaign import first_point
+from thalweg.space.box import parse_bounds
 
 Pair = tuple[float | None, float | None]
 RANDOM = "random"

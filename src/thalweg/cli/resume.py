@@ -10,8 +10,8 @@ import click
 import thalweg
 from thalweg.cli.running import carry_out
 from thalweg.cli.settings import Settings, shared
-from thalweg.restarting import read_account
-from thalweg.stopping import Budget
+from thalweg.search.optimizer import read_account
+from thalweg.search.stopping import Budget
 
 
 @click.command(context_settings={"show_default": True})

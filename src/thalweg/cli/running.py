@@ -17,7 +17,7 @@ from thalweg.cli.engines import in_words, open_workers
 from thalweg.cli.live import Display
 from thalweg.cli.outcome import check_writable, summary, write_result
 from thalweg.cli.settings import Settings, continuation
-from thalweg.stopping import Budget
+from thalweg.search.stopping import Budget
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

@@ -10,7 +10,7 @@ import click
 
 from thalweg.cli.problem import find_function
 from thalweg.objectives.command import Command
-from thalweg.stopping import Budget
+from thalweg.search.stopping import Budget
 
 ENGINES = ("processes", "ray", "dask")
 

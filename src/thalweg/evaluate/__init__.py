@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from thalweg._common.checks import as_count, as_positive, shortened
+from thalweg._common.outcome import PENDING, Failure, Objective, Outcome, to_value
 from thalweg.evaluate.attempts import Attempts
 from thalweg.evaluate.base import Batch, Engine, Ticket
 from thalweg.evaluate.choice import Workers, choose
 from thalweg.evaluate.dask_engine import Dask
 from thalweg.evaluate.ray_engine import Ray
-from thalweg.validation import as_count, as_positive, shortened
-from thalweg.values import PENDING, Failure, Objective, Outcome, to_value
 
 logger = logging.getLogger("thalweg")
 

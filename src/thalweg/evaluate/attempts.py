@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from thalweg._common.outcome import Failure, Outcome
 from thalweg.evaluate.base import Engine, Ticket
-from thalweg.values import Failure, Outcome
 
 
 @dataclass

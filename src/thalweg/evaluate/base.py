@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.values import Failure, Objective, Outcome
+from thalweg._common.outcome import Failure, Objective, Outcome
 
 Ticket = Any
 """What a point is known by, from its start to its outcome: anything that can be the key of a dictionary."""

@@ -4,6 +4,8 @@ import concurrent.futures as futures
 import os
 from typing import Any, cast
 
+from thalweg._common.checks import as_count, shortened
+from thalweg._common.outcome import Objective
 from thalweg.evaluate.base import Batch, Engine
 from thalweg.evaluate.dask_engine import Dask
 from thalweg.evaluate.executor import ByExecutor
@@ -11,8 +13,6 @@ from thalweg.evaluate.processes import Processes
 from thalweg.evaluate.ray_engine import Ray
 from thalweg.evaluate.serial import Serial
 from thalweg.evaluate.whole import MapLike, Mapped, Vectorized
-from thalweg.validation import as_count, shortened
-from thalweg.values import Objective
 
 Workers = int | futures.Executor | MapLike | Ray | Dask
 

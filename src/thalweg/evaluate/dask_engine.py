@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from thalweg._common.checks import as_count
+from thalweg._common.outcome import Failure, Objective, Outcome, Plain, raised, received
 from thalweg.evaluate.base import DIED, Engine, Ticket
 from thalweg.evaluate.shipping import payload
-from thalweg.validation import as_count
-from thalweg.values import Failure, Objective, Outcome, Plain, raised, received
 
 MISSING = "thalweg.Dask needs distributed, which is not installed: run `pip install thalweg[dask]`."
 PATIENCE = 60.0

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from thalweg._common.outcome import Failure, Outcome, raised
 from thalweg.evaluate.base import Engine, Ticket
 from thalweg.evaluate.shipping import Shipped, unpacked
-from thalweg.values import Failure, Outcome, raised
 
 Job = futures.Future[Any]
 

@@ -19,9 +19,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from thalweg._common.outcome import Failure, Outcome, received
 from thalweg.evaluate.base import DIED, Engine, Ticket
 from thalweg.evaluate.shipping import payload
-from thalweg.values import Failure, Outcome, received
 
 SCRIPT = Path(__file__).with_name("worker.py")
 IN_VAIN = 3

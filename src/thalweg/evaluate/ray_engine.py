@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from thalweg._common.checks import as_count
+from thalweg._common.outcome import Failure, Objective, Outcome, received
 from thalweg.evaluate.base import DIED, Engine, Ticket
 from thalweg.evaluate.shipping import payload
-from thalweg.validation import as_count
-from thalweg.values import Failure, Objective, Outcome, received
 
 MISSING = "thalweg.Ray needs ray, which is not installed: run `pip install thalweg[ray]`."
 IN_VAIN = 3

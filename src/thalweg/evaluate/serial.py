@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from thalweg._common.outcome import Outcome, evaluated
 from thalweg.evaluate.base import Engine, Ticket
-from thalweg.values import Outcome, evaluated
 
 
 @dataclass

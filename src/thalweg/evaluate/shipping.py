@@ -9,9 +9,10 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from thalweg import validation, values
-from thalweg.validation import shortened
-from thalweg.values import Objective, Outcome, Plain, evaluated, received, remote, to_value
+from thalweg._common import checks as validation
+from thalweg._common import outcome as values
+from thalweg._common.checks import shortened
+from thalweg._common.outcome import Objective, Outcome, Plain, evaluated, received, remote, to_value
 
 
 def payload(fun: Objective, args: tuple[Any, ...]) -> bytes:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from thalweg._common.outcome import Outcome, raised, to_value
 from thalweg.evaluate.base import Batch
 from thalweg.evaluate.shipping import Shipped, unpacked
-from thalweg.values import Outcome, raised, to_value
 
 MapLike = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 

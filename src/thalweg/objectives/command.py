@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from thalweg.validation import as_array, as_positive, shortened
+from thalweg._common.checks import as_array, as_positive, shortened
 
 PLACEHOLDER = re.compile(r"\{(x|x?\d+|file|here)\}")
 TAIL = 400

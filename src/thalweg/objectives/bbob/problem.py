@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from thalweg._common.checks import shortened
 from thalweg.objectives.bbob import instances, peaks
 from thalweg.objectives.bbob.transforms import rosenbrock_scale
-from thalweg.validation import shortened
 
 names: Mapping[int, str] = {
     1: "sphere",

@@ -1,0 +1,1 @@
+"""Helpers that every layer may use: checks of arguments, and outcomes of evaluations."""

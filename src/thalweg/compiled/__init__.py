@@ -1,0 +1,1 @@
+"""Compiled steps of a strategy, compiled in the background and kept on disk."""

@@ -1,0 +1,83 @@
+"""Functions compiled ahead of time: out of the cache on disk, or by threads of their own while Python goes on.
+
+XLA compiles without Python's lock, so that the programs of a search are compiled at once, and the last of them while the first
+generation is evaluated. Tracing stays with the caller's thread, whose JAX settings it has to see.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import jax
+import jax.monitoring
+
+from thalweg.compiled import disk_cache as compile_cache
+
+OPTIONS: dict[str, Any] = {}
+"""For the compiler, and for our programs alone."""
+
+
+class Program:
+    """A function for arguments of given shapes; the first call waits for the compiler.
+
+    >>> import numpy as np
+    >>> double = Program(lambda x: 2 * x, jax.ShapeDtypeStruct((2,), "float32"))
+    >>> double(np.ones(2, "float32")).tolist()
+    [2.0, 2.0]
+    """
+
+    def __init__(self, function: Callable[..., Any], *shapes: Any) -> None:
+        self.function: Callable[..., Any] = jax.jit(function)
+        lowered: Any = self.function.lower(*shapes)  # pyright: ignore[reportFunctionMemberAccess]
+        self.shapes: Any = lowered.out_info
+        """Of what the function returns."""
+        self.compiled: Any = None
+        self.pending: Future[Any] | None = in_background(_obtain, lowered, compile_cache.entry_of(lowered, OPTIONS))
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.pending is not None:
+            self.compiled, self.pending = self.pending.result(), None  # raises what the compiler has raised
+        try:
+            return self.compiled(*arguments)
+        except (TypeError, ValueError):  # a strategy whose state changes shape, or arrays on another device
+            return self.function(*arguments)
+
+
+def in_background(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """Call a function in a thread of its own. Python waits for the thread before it exits: XLA cannot be interrupted."""
+    future: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(function(*arguments))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="thalweg-compile", daemon=False).start()
+    return future
+
+
+def _obtain(lowered: Any, entry: compile_cache.Entry | None) -> Any:
+    found = None if entry is None else compile_cache.load(entry, lowered)
+    return _compile(lowered, entry) if found is None else found
+
+
+def _compile(lowered: Any, entry: compile_cache.Entry | None) -> Any:
+    _this_thread.found = False
+    compiled = lowered.compile(compiler_options=OPTIONS or None)
+    # JAX goes on with a cache that it was once given, and what it takes from there is incomplete when it is stored again
+    if entry is not None and not _this_thread.found:
+        compile_cache.save(entry, compiled)
+    return compiled
+
+
+_this_thread = threading.local()
+
+
+def _notice(event: str, **_: Any) -> None:
+    if event == "/jax/compilation_cache/cache_hits":
+        _this_thread.found = True
+
+
+jax.monitoring.register_event_listener(_notice)

@@ -1,0 +1,124 @@
+"""Deterministic policies: linear, or a small network of tanh layers; their parameters are one point."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, cast
+
+import numpy as np
+
+from thalweg._common.checks import as_array, as_count, shortened
+from thalweg.objectives.rl.normaliser import Normaliser
+
+Bounding = Literal["clip", "tanh"]
+"""How outputs are brought into a box of actions."""
+
+Act = Callable[[np.ndarray], Any]
+"""From an observation, as a vector, to an action."""
+
+
+class Layer(NamedTuple):
+    """x -> weights x + shift."""
+
+    weights: np.ndarray
+    shift: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Head:
+    """What becomes of the outputs."""
+
+    outputs: int
+    act: Callable[[np.ndarray], Any]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The shape of a policy: which point is which policy.
+
+    >>> from gymnasium.spaces import Discrete
+    >>> policy = Policy.into(Discrete(2), observations=3)
+    >>> policy.d, policy.act([0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0])(np.array([0.1, 0.0, 0.0]))
+    (8, 1)
+
+    A point holds layer after layer: the weights row by row, then the shifts.
+    """
+
+    sizes: tuple[int, ...]
+    """Observations, hidden units of each layer, outputs."""
+    bias: bool
+    head: Head
+
+    @classmethod
+    def into(
+        cls, space: Any, observations: int, hidden: Sequence[int] = (), bias: bool = True, action: Bounding = "clip"
+    ) -> "Policy":
+        """A policy whose actions are elements of a `Box` or a `Discrete` space."""
+        head = make_head(space, action)
+        widths = tuple(as_count(width, "hidden") for width in hidden)
+        return cls((observations, *widths, head.outputs), bias, head)
+
+    @property
+    def d(self) -> int:
+        """The number of parameters."""
+        return sum((entering + self.bias) * leaving for entering, leaving in pairwise(self.sizes))
+
+    def layers(self, point: Any) -> list[Layer]:
+        """The point, (d,), an array of numpy or of JAX, cut into layers."""
+        layers: list[Layer] = []
+        for entering, leaving in pairwise(self.sizes):
+            cut, end = entering * leaving, (entering + self.bias) * leaving
+            layers.append(Layer(point[:cut].reshape(leaving, entering), point[cut:end] if self.bias else None))
+            point = point[end:]
+        return layers
+
+    def act(self, x: Any, normaliser: Normaliser | None = None) -> Act:
+        """The policy with the parameters x, of observations that are normalised first."""
+        point = as_array(x, "x")
+        if point.shape != (self.d,):
+            raise ValueError(f"x must have shape ({self.d},), one number for each parameter of the policy, got {point.shape}")
+        first, *deeper = self.layers(point)
+        if normaliser is not None:  # W (o - mean) / std + b, as one layer
+            weights = first.weights / np.array(normaliser.std)
+            moved = weights @ np.array(normaliser.mean)
+            first = Layer(weights, -moved if first.shift is None else first.shift - moved)
+        return _composed(first, deeper, self.head.act)
+
+
+def make_head(space: Any, action: Bounding) -> Head:
+    """For an action space of Gymnasium."""
+    from gymnasium.spaces import Box, Discrete
+
+    if action not in ("clip", "tanh"):
+        raise ValueError(f"action must be 'clip' or 'tanh', got {shortened(action)}")
+    if isinstance(space, Discrete):
+        start = int(cast("Any", space).start)
+        return Head(int(cast("Any", space).n), lambda z: start + int(z.argmax()))
+    if not isinstance(space, Box) or not np.issubdtype(cast("Any", space).dtype, np.floating):
+        raise ValueError(f"the actions of the environment must be a Box of numbers or Discrete, got {shortened(space)}")
+    box = cast("Any", space)
+    shape, kind, low, high = box.shape, box.dtype, box.low.astype(float).ravel(), box.high.astype(float).ravel()
+    if action == "clip":
+        return Head(low.size, lambda z: np.minimum(np.maximum(z, low), high).astype(kind).reshape(shape))
+    if not np.all(np.isfinite([low, high])):
+        raise ValueError(f"action='tanh' needs bounds on all actions, got {shortened(space)}; pass action='clip'")
+    middle, half = (low + high) / 2, (high - low) / 2
+    return Head(low.size, lambda z: (middle + half * np.tanh(z)).astype(kind).reshape(shape))
+
+
+def _composed(first: Layer, deeper: Sequence[Layer], head: Callable[[np.ndarray], Any]) -> Act:
+    weights, shift = first
+    if not deeper and shift is None:  # steps are many and short: no loop where none is needed
+        return lambda o: head(weights @ o)
+    if not deeper:
+        return lambda o: head(weights @ o + shift)
+
+    def act(o: np.ndarray) -> Any:
+        z = weights @ o if shift is None else weights @ o + shift
+        for layer in deeper:
+            z = layer.weights @ np.tanh(z)
+            if layer.shift is not None:
+                z = z + layer.shift
+        return head(z)
+
+    return act

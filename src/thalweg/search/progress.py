@@ -1,0 +1,96 @@
+"""One line that says how a run is going: rewritten in place on a terminal, a new line now and then elsewhere."""
+
+import shutil
+import sys
+import time
+from typing import TYPE_CHECKING, TextIO
+
+from thalweg.search.stopping import Budget
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+
+class Progress:
+    """Shows the course of a run on stderr; does nothing unless it is switched on.
+
+    >>> from scipy.optimize import OptimizeResult
+    >>> Progress(enabled=False, budget=Budget()).show(OptimizeResult(), 0.0)
+    """
+
+    def __init__(self, *, enabled: bool, budget: Budget, stream: TextIO | None = None) -> None:
+        self.enabled = enabled
+        self.budget = budget
+        self.stream = sys.stderr if stream is None else stream
+        self.terminal = self.stream.isatty()
+        self.period = 0.1 if self.terminal else 10.0
+        self.last = -float("inf")
+        self.shown = ""
+
+    def show(self, result: "OptimizeResult", elapsed: float, *, final: bool = False) -> None:
+        """Show a result, unless the last one was shown a moment ago."""
+        now = time.monotonic()
+        if not self.enabled or (now - self.last < self.period and not final):
+            return
+        self.last = now
+        line = describe(result, elapsed, self.budget)
+        if self.terminal:
+            line = line[: max(20, shutil.get_terminal_size().columns - 1)]
+            self.stream.write("\r" + line.ljust(len(self.shown)) + ("\n" if final else ""))
+        else:
+            self.stream.write(line + "\n")
+        self.stream.flush()
+        self.shown = line
+
+
+def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
+    """Best value, evaluations, their rate, step-size, failures if there are any and, where a budget is known, the time left.
+
+    >>> from scipy.optimize import OptimizeResult
+    >>> describe(OptimizeResult(fun=0.25, nfev=500, nit=50, sigma=0.1), 2.0, Budget(max_evals=1000))
+    'f 2.500000e-01 | 500 evaluations | 250/s | sigma 1.0e-01 | 0:02 left'
+    """
+    rate = pace(result.nfev, elapsed)
+    parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluations", rate, f"sigma {result.sigma:.1e}"]
+    if result.get("failures"):
+        parts.append(f"{result.failures} failed")
+    left = time_left(result, elapsed, budget)
+    if left is not None:
+        parts.append(f"{clock(left)} left")
+    return " | ".join(parts)
+
+
+def time_left(result: "OptimizeResult", elapsed: float, budget: Budget) -> float | None:
+    """Seconds until the first limit of the budget is reached if things go on as so far; None where there is no limit."""
+    left: list[float] = []
+    if budget.max_evals is not None and result.nfev:
+        left.append(elapsed * (budget.max_evals / result.nfev - 1))
+    if budget.max_iter is not None and result.nit:
+        left.append(elapsed * (budget.max_iter / result.nit - 1))
+    if budget.timeout is not None:
+        left.append(budget.timeout - elapsed)
+    return max(0.0, min(left)) if left else None
+
+
+def pace(count: int, seconds: float) -> str:
+    """How many a second.
+
+    >>> pace(12_345, 4.0), pace(7, 60.0)
+    ('3,086/s', '0.117/s')
+    """
+    rate = count / seconds if seconds > 0 else 0.0
+    return f"{rate:,.0f}/s" if rate >= 100 else f"{rate:.3g}/s"
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, with hours and days where there are any.
+
+    >>> clock(61.9), clock(7322), clock(200_000)
+    ('1:01', '2:02:02', '2 d 7:33:20')
+    """
+    minutes, second = divmod(int(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    if not hours:
+        return f"{minute}:{second:02d}"
+    return (f"{days} d " if days else "") + f"{hour}:{minute:02d}:{second:02d}"

@@ -1,0 +1,37 @@
+"""The one result type: scipy's `OptimizeResult`, with what an evolution strategy has to add."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thalweg.search.stopping import verdict
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+
+def make_result(
+    x: np.ndarray, fun: float, nfev: int, nit: int, reasons: Mapping[str, float], *, improved: bool, **more: Any
+) -> "OptimizeResult":
+    """The outcome of a run that ended, or is seen on its way if there are no reasons to end.
+
+    >>> make_result(np.zeros(2), 0.0, nfev=60, nit=10, reasons={"ftarget": 0.0}, improved=True).message
+    'The target value ftarget = 0 was reached.'
+    """
+    from scipy.optimize import OptimizeResult  # takes half as long to import as JAX; `import thalweg` need not wait for it
+
+    status, success, message = verdict(reasons, improved=improved)
+    if nfev > 0 and np.isposinf(fun):
+        message += " No finite value was found."
+    return OptimizeResult(
+        x=x,
+        fun=fun,
+        nfev=nfev,
+        nit=nit,
+        success=success and bool(np.isfinite(fun) or fun == -np.inf),
+        status=status,
+        message=message,
+        stop=dict(reasons),
+        **more,
+    )

@@ -1,0 +1,1 @@
+"""The map between what the objective takes and the unbounded space in which the search runs."""

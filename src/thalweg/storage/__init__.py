@@ -1,0 +1,1 @@
+"""Files: checkpoints, logs of evaluations, and atomic writes."""

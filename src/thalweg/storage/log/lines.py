@@ -1,0 +1,116 @@
+"""Evaluations as JSON Lines."""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from thalweg.storage.log.base import EvaluationLog, Lock
+from thalweg.storage.log.rows import Evaluation, decode, encode
+
+logger = logging.getLogger("thalweg")
+
+PAGE = 4096
+
+
+class LinesLog(EvaluationLog):
+    """A file of JSON Lines."""
+
+    def __init__(self, path: Path, since: tuple[int, int]) -> None:
+        super().__init__(path)
+        with path.open("ab"):  # for the lock
+            pass
+        self.lock = Lock(path)
+        try:
+            self.found = self._remember(read_lines(path), since)
+            """How many evaluations it held when it was opened."""
+            self.file = LineFile(path)
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def append(self, rows: Sequence[Evaluation]) -> None:
+        self.file.append(rows)
+
+    def sync(self) -> None:
+        self.file.sync()
+
+    def close(self) -> None:
+        self.file.close()
+        self.lock.release()
+
+
+class LineFile:
+    """A file of lines that grows by whole ones."""
+
+    def __init__(self, path: Path) -> None:
+        mend(path)
+        self.descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self.size = os.fstat(self.descriptor).st_size
+
+    def append(self, rows: Sequence[Evaluation]) -> None:
+        """Add the rows in one write.
+
+        The kernel makes a write visible page by page, and between two pages a kill may end it. No row that fits into a page
+        lies across a border, therefore: neither a reader nor a kill sees half of it.
+        """
+        data, place = bytearray(), self.size
+        for line in map(encode, rows):
+            left = PAGE - (place + len(data)) % PAGE
+            if left <= len(line) < PAGE:
+                data += b" " * left
+            data += line + b"\n"
+        try:
+            while data:
+                written = os.write(self.descriptor, data)
+                self.size += written
+                del data[:written]
+        except OSError:  # the disk is full: no half of a line may be left in the midst of what follows
+            os.ftruncate(self.descriptor, place)
+            self.size = place
+            raise
+
+    def sync(self) -> None:
+        """Wait for the disk."""
+        os.fsync(self.descriptor)
+
+    def close(self) -> None:
+        """Write no more."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+def read_lines(path: Path) -> Iterator[Evaluation]:
+    """The evaluations in a file.
+
+    A last line that was torn off was never whole. Any other that is none was damaged later: it is left out with a warning, as
+    its loss costs one evaluation, and an error would cost all others.
+    """
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield decode(line)
+            except ValueError as error:
+                if line.endswith(b"\n") and line.strip():
+                    logger.warning("line %d of log %s is damaged and left out (%s)", number, path, error)
+
+
+def mend(path: Path) -> None:
+    """Bring a file whose writer was killed to the end of a line: complete the last one, or cut off the half of it."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        start, tail = end, b""
+        while start and b"\n" not in tail:
+            start = max(0, start - PAGE)
+            file.seek(start)
+            tail = file.read(end - start)
+        rest = tail[tail.rfind(b"\n") + 1 :]
+        try:
+            decode(rest)
+            file.seek(end)
+            file.write(b"\n")
+        except ValueError:
+            file.truncate(end - len(rest))

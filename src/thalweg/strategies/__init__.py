@@ -1,0 +1,1 @@
+"""Evolution strategies as pure functions: latents, flows, and `GNNES`, which joins the two."""

@@ -1,0 +1,132 @@
+"""The valley fit: a parabola through the best points of recent generations bends the frame; docs/math.md (27) to (29)."""
+
+from dataclasses import dataclass
+from math import ceil, floor, sqrt
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from thalweg._common.checks import as_count
+from thalweg.strategies import ranking
+from thalweg.strategies.curved_frame import Curved
+from thalweg.strategies.strategy import Array, Info
+
+
+class Elites(NamedTuple):
+    """The better half of the last generations, newest first."""
+
+    x: Array
+    """(generations, elites, d)"""
+    weight: Array
+    """(generations, elites), by rank and age; 0 where there is no point yet."""
+
+
+@dataclass(frozen=True)
+class Valley:
+    """Bends a frame along its longest axis as a weighted least-squares fit of a parabola to the elites says.
+
+    Only what differs within a generation counts: the path of the mean, which bends on any ill-conditioned function while the
+    covariance adapts, says nothing of the landscape. The bow is shrunk by what its error explains, to nothing where that is
+    all of it: that keeps straight valleys straight. Constants were chosen on development seeds, docs/valley.md.
+    """
+
+    window: float = 50.0
+    """How many points the fit looks back on, in units of the dimension,"""
+    generations: int = 7
+    """and how many generations at least; in fewer dimensions, d + 2."""
+    strict: float = 2.0
+    """How many standard deviations above its mean the squared bow must be, were it all error."""
+    reach: float = 3.0
+    """Points farther than this from the mean, in units of a draw's own length, count for little."""
+    work: float = 1e7
+    """The most multiplications for all points of a fit: d^2 for each. Large dimensions and populations look back less far."""
+    longest: float = 10.0
+    """The most that the frame may bend, as a root mean square in standard coordinates."""
+
+    def __post_init__(self) -> None:
+        as_count(self.generations, "generations", least=2)
+        for name in ("window", "reach", "work", "longest"):
+            value = getattr(self, name)  # JAX may trace it, and then it has no value yet
+            if isinstance(value, int | float) and not value > 0:
+                raise ValueError(f"{name} must be above 0, got {value!r}; a flow without a shear does not bend the frame")
+
+    def look_back(self, n: int, d: int) -> int:
+        """How many generations of n points are kept.
+
+        >>> [Valley().look_back(n, d) for n, d in ((10, 10), (100, 10), (1000, 100))]
+        [50, 7, 2]
+        """
+        wanted = max(min(self.generations, 2 + d), ceil(self.window * d / n))
+        return min(wanted, max(2, floor(self.work / (len(elite_weights(n)) * d**2))))
+
+    def init(self, n: int, d: int, dtype: Any) -> Elites:
+        """No elites yet."""
+        shape = self.look_back(n, d), len(elite_weights(n))
+        return Elites(jnp.zeros((*shape, d), dtype), jnp.zeros(shape, dtype))
+
+    def fit(self, curved: Curved, elites: Elites, x: Array, f: Array) -> tuple[Curved, Elites, Info]:
+        """The frame, bent as the elites and the newest generation say; the elites with it; and what to show."""
+        d = x.shape[-1]
+        weights = jnp.asarray(elite_weights(len(f)), x.dtype)
+        best = x[ranking.ascending(f)[: len(weights)]]
+        fade = 1 - 1 / len(elites.weight)
+        elites = Elites(
+            jnp.concatenate([best[None], elites.x[:-1]]), jnp.concatenate([weights[None], fade * elites.weight[:-1]])
+        )
+        curved = aligned(curved)
+        e = curved.whiten(elites.x)
+        along = e @ curved.axis
+        weight = elites.weight * jnp.exp(-jnp.sum(e**2, -1) / (2 * d * self.reach**2))
+        weight = weight / jnp.sum(weight)
+        bow, error = residual_bow(along, e - along[..., None] * curved.axis, weight)
+        # docs/math.md (29): James and Stein's shrinkage, with a margin
+        total = curved.bow + bow
+        margin = 1 + self.strict * sqrt(2 / max(d - 1, 1))
+        squared = jnp.sum(total**2)
+        kept = jnp.where(squared > margin * error, 1 - margin * error / jnp.maximum(squared, error), 0.0)
+        total = total * kept * jnp.minimum(1.0, self.longest / jnp.sqrt(jnp.maximum(squared, self.longest**2)))
+        return curved._replace(bow=total), elites, {"bow": jnp.sqrt(jnp.sum(total**2))}
+
+
+def residual_bow(along: Array, across: Array, weight: Array) -> tuple[Array, Array]:
+    """The least-squares w in across = c_g + a s + w (s^2 - 1) / sqrt(2), and the square of its error, docs/math.md (28).
+
+    `along` is s, (generations, elites); each generation g has a constant of its own.
+    """
+    each = jnp.sum(weight, 1)
+    share = weight / jnp.where(each > 0, each, 1.0)[:, None]
+
+    def centred(values: Array) -> Array:
+        return (values - jnp.einsum("gi,gi...->g...", share, values)[:, None]).reshape(-1, values.shape[-1])
+
+    features = centred(jnp.stack([along, along**2 / sqrt(2)], -1))
+    across, flat = centred(across), weight.reshape(-1)
+    gram = features.T @ (flat[:, None] * features)
+    ridge = 1e-6 * (1 + gram[1, 1])  # far above rounding, far below any spread that could bend
+    slope = gram[0, 1] / (gram[0, 0] + ridge)
+    square = features[:, 1] - slope * features[:, 0]  # what of the square the slope cannot explain
+    pull = flat * square / (jnp.sum(flat * square**2) + ridge)
+    bow = pull @ across
+    line = (flat * features[:, 0]) @ across / (gram[0, 0] + ridge) - slope * bow
+    rest = across - features[:, :1] * line - features[:, 1:] * bow
+    # how many points there are, as their weights say, and how many of them the constants use up
+    number, used = 1 / jnp.sum(flat**2), 1 / jnp.sum(each**2) + 2
+    correction = number / jnp.maximum(number - used, 1.0)
+    error = correction * (pull**2) @ jnp.sum(rest**2, -1)
+    return jnp.where(number > used + 2, bow, 0.0), error
+
+
+def aligned(curved: Curved) -> Curved:
+    """The frame with its axis along the longest one, found by power iteration from where it was; the bow stays across it."""
+    scale, axis = curved.frame.scale, curved.axis
+    for _ in range(3):
+        axis = scale.T @ (scale @ axis)
+        axis = axis / jnp.linalg.norm(axis)
+    return curved._replace(axis=axis, bow=curved.bow - axis * (axis @ curved.bow))
+
+
+def elite_weights(n: int) -> np.ndarray:
+    """The weights of the better half of n points, best first: those of NES without the constant, docs/math.md (3)."""
+    weights = ranking.nes_utilities(n) + 1 / n
+    return weights[weights > 1e-12]

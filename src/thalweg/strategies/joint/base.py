@@ -1,0 +1,118 @@
+"""Latent and flow trained together: what the joint baselines of the paper (section 4.1) share; docs/math.md (21), (22)."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from thalweg.strategies import ranking
+from thalweg.strategies.distribution import Bent
+from thalweg.strategies.flows.base import Flow
+from thalweg.strategies.flows.nice import NICE
+from thalweg.strategies.latents.base import default_population
+from thalweg.strategies.latents.bases import GAUSSIAN
+from thalweg.strategies.latents.frame import Frame
+from thalweg.strategies.strategy import Array, Info, Key, Params
+
+
+class Theta(NamedTuple):
+    """All that is learned, without constraints."""
+
+    mean: Array
+    log_diagonal: Array
+    """Logarithms of the diagonal of A, a lower triangular matrix."""
+    lower: Array
+    """The d (d - 1) / 2 entries of A below its diagonal, row by row."""
+    flow: Params
+
+    def frame(self) -> Frame:
+        """m and A."""
+        return Frame(self.mean, jnp.diag(jnp.exp(self.log_diagonal)).at[np.tril_indices(len(self.mean), -1)].set(self.lower))
+
+
+class JointState(NamedTuple):
+    key: Key
+    theta: Theta
+    origin: Frame
+    """x0 and sigma0: theta describes the distribution of (x - x0) / sigma0, so that learning rates have no unit."""
+
+
+@dataclass(frozen=True)
+class Joint(ABC):
+    """A strategy that descends J(theta), theta = (mu, eta), for a flow on top of a Gaussian: x = x0 + sigma0 g_eta(m + A e).
+
+    Subclasses say along which direction. The flow acts in raw coordinates, as in the paper.
+    """
+
+    popsize: int | None = None
+    flow: Flow = field(default_factory=NICE)
+    rate: float = 0.01
+    shaping: Literal["standardised", "ranks"] = "standardised"
+    """What stands for f: (f - mean) / (std + 1e-5), or -n times the utilities of the ranks."""
+
+    traceable: bool = field(default=True, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.shaping not in ("standardised", "ranks"):
+            raise ValueError(f"shaping must be 'standardised' or 'ranks', got {self.shaping!r}")
+
+    @abstractmethod
+    def direction(self, theta: Theta, gradient: Array, key: Key) -> Array:
+        """Where to go from theta, for the gradient of J by the flat theta."""
+
+    @property
+    def bent(self) -> Bent:
+        """The family of search distributions."""
+        return Bent(self.flow, GAUSSIAN, raw=True)
+
+    def population(self, d: int) -> int:
+        """Points per generation: `popsize`, or pycma's 4 + 3 ln d."""
+        return self.popsize if self.popsize is not None else default_population(d)
+
+    def init(self, key: Key, x0: Array, sigma0: Array | float) -> JointState:
+        x0 = jnp.asarray(x0)
+        d, dtype = x0.shape[-1], x0.dtype
+        key, key_flow = jax.random.split(key)
+        zero = jnp.zeros_like(x0)
+        theta = Theta(zero, zero, jnp.zeros(d * (d - 1) // 2, dtype), self.flow.init(key_flow, d, dtype))
+        return JointState(key, theta, Frame(x0, jnp.full(d, sigma0, dtype)))
+
+    def ask(self, state: JointState) -> tuple[Array, Array, JointState]:
+        d = state.origin.mean.shape[-1]
+        key, draw = jax.random.split(state.key)
+        e = self.bent.base.sample(draw, (self.population(d), d), state.origin.mean.dtype)
+        y = self.bent.forward(state.theta.flow, state.theta.frame(), e)
+        return e, state.origin.place(y), state._replace(key=key)
+
+    def tell(self, state: JointState, e: Array, x: Array, f: Array) -> tuple[JointState, Info]:
+        key, draw = jax.random.split(state.key)
+        flat, unravel = ravel_pytree(state.theta)
+        gradient = self.gradient(state.theta, state.origin.whiten(x), f)
+        new = flat - self.rate * self.direction(state.theta, gradient, draw)
+        theta: Theta = unravel(jnp.where(jnp.all(jnp.isfinite(new)), new, flat))  # a step that overflows is not taken
+        sigma = state.origin.scale[0] * jnp.exp(jnp.mean(theta.log_diagonal))
+        return JointState(key, theta, state.origin), {"sigma": sigma}
+
+    def invert(self, state: JointState, x: Array) -> Array:
+        return self.bent.inverse(state.theta.flow, state.theta.frame(), state.origin.whiten(x))
+
+    def log_prob(self, state: JointState, x: Array) -> Array:
+        return self.density(state.theta, state.origin.whiten(x)) - state.origin.log_det()
+
+    def spread(self, state: JointState) -> tuple[Array, Array]:
+        frame = state.origin.after(Frame(state.theta.mean, state.theta.frame().std()))
+        return frame.mean, frame.std()
+
+    def density(self, theta: Theta, y: Array) -> Array:
+        """log pi_theta at the points y, in units of x0 and sigma0."""
+        return self.bent.log_prob(theta.flow, theta.frame(), y)
+
+    def gradient(self, theta: Theta, y: Array, f: Array) -> Array:
+        """The score-function gradient of J by the flat theta, docs/math.md (2)."""
+        n = len(f)
+        shaped = ranking.standardise(f) if self.shaping == "standardised" else ranking.assign(f, -n * ranking.nes_utilities(n))
+        return ravel_pytree(jax.grad(lambda t: jnp.mean(shaped * self.density(t, y)))(theta))[0]

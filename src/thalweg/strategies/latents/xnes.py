@@ -1,0 +1,49 @@
+"""xNES: exponential natural evolution strategies (Glasmachers et al. 2010), by PyBrain's rule, which the paper used."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax.scipy.linalg import expm
+
+from thalweg.strategies import ranking
+from thalweg.strategies.latents.base import Latent
+from thalweg.strategies.latents.frame import apply
+from thalweg.strategies.strategy import Array, Key
+
+
+class XNESState(NamedTuple):
+    key: Key
+    mean: Array
+    sigma: Array
+    root: Array
+
+
+@dataclass(frozen=True)
+class XNES(Latent):
+    """xNES with PyBrain's rates: 1 for the centre, 0.6 (3 + ln d) / (d sqrt d) for scale and shape alike.
+
+    With one rate for both, scale and shape need no separate update: A <- A expm(rate/2 (sum u e e' - sum u I)). The scale is
+    kept apart all the same (sigma carries the determinant), so that every latent shows a step-size.
+    """
+
+    rate: float | None = None
+
+    def start(self, key: Key, x0: Array, sigma0: Array) -> XNESState:
+        return XNESState(key, x0, sigma0, jnp.eye(x0.shape[-1], dtype=x0.dtype))
+
+    def update(self, state: XNESState, e: Array, f: Array) -> XNESState:
+        n, d = e.shape
+        rate = self.rate if self.rate is not None else 0.6 * (3 + log(d)) / (d * sqrt(d))
+        u = ranking.assign(f, ranking.nes_utilities(n))
+        mean = state.mean + state.sigma * apply(state.root, u @ e)  # the centre moves with the old A
+        gradient = (e * u[:, None]).T @ e - u.sum() * jnp.eye(d, dtype=e.dtype)
+        scale = jnp.trace(gradient) / d
+        shape = gradient - scale * jnp.eye(d, dtype=e.dtype)
+        return XNESState(
+            state.key,
+            mean,
+            state.sigma * jnp.exp(0.5 * rate * scale),
+            state.root @ expm(0.5 * rate * shape),
+        )

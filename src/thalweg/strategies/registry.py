@@ -1,0 +1,125 @@
+"""The registry of methods: every latent by its name, and "gnn-<latent>" with a flow on top. CLI, docs and tests read it."""
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, cast
+
+from thalweg._common.checks import as_count, listed, shortened
+from thalweg.strategies.flows import FLOWS
+from thalweg.strategies.flowsteps import FLOW_STEPS
+from thalweg.strategies.gnnes import GNNES
+from thalweg.strategies.joint import JOINTS, Joint
+from thalweg.strategies.latents import LATENTS, Latent
+from thalweg.strategies.strategy import Strategy
+
+Factory = Callable[..., Strategy]
+"""Builds a strategy from `popsize` and its options."""
+
+PREFIX = "gnn-"
+
+
+def method_names() -> list[str]:
+    """The names that `method` may have.
+
+    >>> "gnn-cma" in method_names()
+    True
+    """
+    return list(METHODS)
+
+
+def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None, **options: Any) -> Strategy:
+    """The strategy of that name; a strategy is returned as it is, with another `popsize` if one is given.
+
+    Options are the fields of the latent, and with a flow also `flow`, `step` (an object, or its name) and `frame`.
+
+    >>> make_strategy("cma", active=False)
+    CMAES(popsize=None, defaults='pycma', active=False)
+    >>> make_strategy("gnn-xnes", popsize=20, flow="realnvp").latent
+    XNES(popsize=20, rate=None)
+    """
+    if popsize is not None:
+        popsize = as_count(popsize, "popsize", least=2)
+    if not isinstance(method, str):
+        return _adjusted(method, popsize, options)
+    if method not in METHODS:
+        near = difflib.get_close_matches(method, METHODS, n=1)
+        hint = f", did you mean {near[0]!r}?" if near else ";"
+        raise ValueError(f"method {method!r} is unknown{hint} the names are {listed(method_names())}")
+    return _hashable(METHODS[method](popsize=popsize, **options))
+
+
+def with_popsize(strategy: Strategy, popsize: int) -> Strategy:
+    """The same strategy with another number of points per generation.
+
+    >>> with_popsize(make_strategy("gnn-cma"), 50).population(2)
+    50
+    """
+    try:
+        if isinstance(strategy, GNNES):
+            return dataclasses.replace(strategy, latent=dataclasses.replace(strategy.latent, popsize=popsize))
+        return cast("Strategy", dataclasses.replace(cast("Any", strategy), popsize=popsize))
+    except TypeError:
+        raise ValueError(
+            f"popsize cannot be changed for {shortened(strategy)}: it is no dataclass with a field 'popsize'; set it there"
+        ) from None
+
+
+def _adjusted(strategy: Strategy, popsize: int | None, options: Mapping[str, Any]) -> Strategy:
+    if not all(callable(getattr(strategy, name, None)) for name in ("init", "ask", "tell", "population")):
+        raise TypeError(
+            f"method must be a name or a strategy, got {shortened(strategy)}; the names are {listed(method_names())}"
+        )
+    if options:
+        raise ValueError(f"options {listed(list(options))} are for methods by name; set them where the strategy is made")
+    return _hashable(strategy if popsize is None else with_popsize(strategy, popsize))
+
+
+def _hashable(strategy: Strategy) -> Strategy:
+    """JAX takes the strategy as a static argument, which must be hashable."""
+    try:
+        hash(strategy)
+    except TypeError:
+        raise TypeError(f"{shortened(strategy)} must be hashable; make it, and what it holds, frozen dataclasses") from None
+    return strategy
+
+
+def _plain(name: str, make: Callable[..., Latent | Joint], popsize: int | None = None, **options: Any) -> Strategy:
+    _check_options(name, options, _fields(make))
+    return make(popsize=popsize, **options)
+
+
+def _bent(name: str, make: Callable[..., Latent], popsize: int | None = None, **options: Any) -> Strategy:
+    own = ("flow", "step", "frame")
+    _check_options(name, options, (*own, *_fields(make)))
+    chosen = {key: options.pop(key) for key in own if key in options}
+    for key, registry in (("flow", FLOWS), ("step", FLOW_STEPS)):
+        if isinstance(chosen.get(key), str):
+            chosen[key] = _by_name(key, chosen[key], registry)
+    return GNNES(latent=make(popsize=popsize, **options), **chosen)
+
+
+def _by_name(key: str, name: str, registry: Mapping[str, Callable[[], Any]]) -> Any:
+    if name not in registry:
+        raise ValueError(f"option {key!r} must be an object or one of {listed(list(registry))}, got {name!r}")
+    return registry[name]()
+
+
+def _fields(make: Callable[..., Latent | Joint]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(cast("Any", make)) if field.init and field.name != "popsize")
+
+
+def _check_options(name: str, options: Mapping[str, Any], valid: tuple[str, ...]) -> None:
+    for option in options:
+        if option not in valid:
+            known = f"its options are {listed(valid)}" if valid else "it has none"
+            raise ValueError(f"option {option!r} is unknown to method {name!r}; {known}")
+
+
+METHODS: dict[str, Factory] = (
+    {name: partial(_plain, name, make) for name, make in LATENTS.items()}
+    | {PREFIX + name: partial(_bent, PREFIX + name, make) for name, make in LATENTS.items()}
+    | {name: partial(_plain, name, make) for name, make in JOINTS.items()}
+)
+"""Methods by name; a new latent is here, with and without a flow, as soon as `LATENTS` holds it."""

@@ -1,0 +1,109 @@
+"""The runs behind docs/bbob.md, from results folders of `thalweg bench bbob` into files that are kept.
+
+    python benchmarks/bbob_pack.py out/bbob-2-5 benchmarks/results/bbob_2_5.json.gz
+
+A file holds the manifest of a folder and, for every run, its evaluations, least f - f_opt, restarts, and the evaluations to
+every target of the ladder: of all the runs that the folder has of `ENTRANTS`. Several files may hold runs of the same
+instances under different seeds.
+"""
+
+import argparse
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from thalweg_studies.bbob.entrant import Entrant, entrants
+from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, Unit, units
+from thalweg_studies.bbob.record import LADDER, Run, decode
+from thalweg_studies.bbob.store import MANIFEST, Store
+
+RESULTS = Path(__file__).parent / "results"
+INSTANCES = range(6, 16)
+"""Those of the report; 1 to 5 are for development."""
+
+FLOW, LATENT, AFFINE, PYCMA = entrants("gnn-cma,cma,gnn-cma:flow=affine,pycma")
+LARGE = "10d"
+SIZES = {"": "default", LARGE: "10 d"}
+
+Results = dict[tuple[Entrant, int, int], dict[tuple[int, int], Run]]
+"""Runs by seed and instance, by entrant, dimension and function."""
+
+
+def sized(who: Entrant, size: str) -> Entrant:
+    """An entrant with that population."""
+    return Entrant(who.name, size, who.options)
+
+
+ENTRANTS = [*(sized(who, size) for size in SIZES for who in (FLOW, LATENT, AFFINE)), PYCMA]
+
+
+def pack(folder: Path, out: Path) -> None:
+    """All the runs that a results folder has of the entrants, in one file; raises a KeyError where some are missing."""
+    manifest = json.loads((folder / MANIFEST).read_text())
+    store = Store(folder, Settings())
+    runs: dict[str, dict[int, Any]] = {}
+    for d in DIMENSIONS:
+        for who in ENTRANTS:
+            own = [unit for unit in units([who], FUNCTIONS, [d], INSTANCES) if store.path(unit).exists()]
+            if own:
+                packed = {(unit.function, unit.instance): packed_run(store, unit) for unit in own}
+                runs.setdefault(who.label, {})[d] = [[packed[f, i] for i in INSTANCES] for f in FUNCTIONS]
+    content = {"manifest": manifest, "instances": [*INSTANCES], "targets": LADDER, "runs": runs}
+    out.write_bytes(gzip.compress((json.dumps(content, separators=(",", ":")) + "\n").encode(), mtime=0))
+
+
+def packed_run(store: Store, unit: Unit) -> list[float]:
+    """Evaluations, least f - f_opt, restarts, and the evaluations to those targets that were reached: the easier ones."""
+    run = decode(store.path(unit).read_text())
+    return [run.evaluations, float(f"{run.best:.3g}"), run.restarts, *(int(hit) for hit in run.hits if hit < inf)]
+
+
+def unpacked_run(numbers: Sequence[float]) -> Run:
+    """What `packed_run` was made of."""
+    evaluations, best, restarts, *hits = numbers
+    return Run(int(evaluations), best, int(restarts), tuple(map(float, hits)) + (inf,) * (len(LADDER) - len(hits)))
+
+
+def seed(content: Mapping[str, Any]) -> int:
+    """The seed of the runs of a file."""
+    return content["manifest"]["settings"]["seed"]
+
+
+def dimensions(content: Mapping[str, Any]) -> list[int]:
+    """The dimensions of which a file holds runs."""
+    return sorted({int(d) for own in content["runs"].values() for d in own})
+
+
+def files(folder: Path = RESULTS) -> list[dict[str, Any]]:
+    """What was packed, small seeds first, and of each seed small dimensions."""
+    found = [json.loads(gzip.decompress(path.read_bytes())) for path in folder.glob("bbob_*.json.gz")]
+    return sorted(found, key=lambda content: (seed(content), dimensions(content)))
+
+
+def load(contents: Sequence[Mapping[str, Any]]) -> Results:
+    """The runs of all files, as the summary of a benchmark takes them: a seed and an instance take the instance's place."""
+    results: Results = {}
+    for content in contents:
+        keys = [(seed(content), instance) for instance in content["instances"]]
+        for label, own in content["runs"].items():
+            (who,) = entrants(label)
+            for d, rows in own.items():
+                for f, runs in zip(FUNCTIONS, rows, strict=True):
+                    each = map(unpacked_run, runs)
+                    results.setdefault((who, int(d), f), {}).update(zip(keys, each, strict=True))
+    return results
+
+
+def main() -> None:
+    own = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    own.add_argument("folder", type=Path, help="a results folder")
+    own.add_argument("out", type=Path, help="the file to make of it")
+    options = own.parse_args()
+    pack(options.folder, options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What bending costs in a compiled run: operations, time, and the rate against a plain matrix product of the same shapes.
+
+    OMP_NUM_THREADS=1 python benchmarks/flow_work.py --out benchmarks/results/flow_work.json
+
+On one core. The work of the flow is what a generation of `gnn-cma` costs more than one of `cma`: operations by the compiler's
+count, in which tanh is no operation and LAPACK's are missing; time as the difference of medians over rounds that both share.
+The matrix products are those of a coupling, (n, d/2) by (d/2, 16) and (n, 16) by (16, d/2), one after another in a compiled
+loop. About two minutes.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from per_generation import SIZES, by_scan, command, functions, per_generation, scanned
+
+import thalweg
+from thalweg_studies.report.files import markdown
+
+ROUNDS, WIDTH, PRODUCTS = 9, 16, 100
+
+
+def operations(method: str, d: int, n: int) -> float:
+    """Of a generation, by the compiler's count."""
+    init, generation = functions(thalweg.make_strategy(method, popsize=n), d)
+    with jax.enable_x64(True):
+        compiled: Any = jax.jit(generation).lower(jax.eval_shape(init)).compile()
+    return compiled.cost_analysis()["flops"]
+
+
+def products(d: int, n: int) -> tuple[Any, float]:
+    """A call that makes the products of so many couplings, and its operations."""
+    half = (d + 1) // 2
+    with jax.enable_x64(True):
+        into, out = jnp.full((half, WIDTH), 1e-3), jnp.full((WIDTH, half), 1e-3)
+    return scanned(lambda: jnp.ones((n, half)), lambda x: (x @ into) @ out, PRODUCTS), PRODUCTS * 4.0 * n * half * WIDTH
+
+
+def measure() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for d, n in SIZES:
+        print(f"d = {d}, N = {n}", flush=True)
+        length, (product, flop) = max(5, 20_000 // (d * n)), products(d, n)
+        runs = {method: (by_scan(method, d, n, length), length) for method in ("gnn-cma", "cma")}
+        taken = per_generation(runs | {"products": (product, 1)}, ROUNDS)
+        work = operations("gnn-cma", d, n) - operations("cma", d, n)
+        ms = {name: float(np.median(times)) for name, times in taken.items()}
+        rows.append({"d": d, "n": n, "mflop": work / 1e6, "ms": ms, "plain": flop / ms["products"] / 1e6})
+    return rows
+
+
+def show(report: dict[str, Any]) -> str:
+    """A table: the flow's work, its time, its rate, and the rate of plain products."""
+    body: list[list[str]] = []
+    for row in report["rows"]:
+        extra = row["ms"]["gnn-cma"] - row["ms"]["cma"]
+        rate = row["mflop"] / extra
+        times = [f"{row['mflop']:.3g}", f"{row['ms']['cma']:.3g}", f"{row['ms']['gnn-cma']:.3g}"]
+        body.append([f"{row['d']} / {row['n']}", *times, f"{rate:.2g}", f"{row['plain']:.2g}", f"{rate / row['plain']:.0%}"])
+    head = ["d / N", "flow (MFLOP)", "cma (ms)", "gnn-cma (ms)", "flow (GFLOP/s)", "plain products (GFLOP/s)", "share"]
+    return markdown(head, body)
+
+
+if __name__ == "__main__":
+    command(__doc__, ("jax", "numpy"), ROUNDS, measure, show)

@@ -1,0 +1,234 @@
+"""What a generation costs: ask and tell, on one core, as ratios to pycma; and whole compiled runs as ratios to evosax.
+
+    OMP_NUM_THREADS=1 python benchmarks/per_generation.py --out benchmarks/results/per_generation.json
+
+The objective is a sum of squares, which costs next to nothing. All methods take turns, a round of some generations each, so
+that a busy machine slows them alike; the numbers are medians over the rounds, after a round to warm up. The process keeps to
+one core where the system lets it. About four minutes.
+evosax (pip install evosax==0.3.2) is in no extra, as it brings much along.
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+import cma
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import thalweg
+from thalweg.compiled import steps as stepping
+from thalweg_studies.report.files import markdown
+
+SIZES = ((2, 20), (10, 10), (10, 100), (40, 400), (100, 1000))
+"""Dimension and population."""
+SMALL = (10, 10)
+"""Where the arithmetic is the smallest part, and the parts are shown."""
+BARS = {"gnn-cma": 1.0, "cma": 0.35, "xnes": 0.35}
+"""What a ratio to pycma should be at most; for plain latents from dimension 10 on."""
+ROUNDS = 11
+SECONDS = 0.25
+"""Of a round, about."""
+
+Generation = Callable[[], None]
+
+
+def sphere(x: Any) -> Any:
+    return (x * x).sum(-1)
+
+
+def by_pycma(d: int, n: int) -> Generation:
+    es = cma.CMAEvolutionStrategy(np.ones(d), 1.0, {"popsize": n, "verbose": -9, "seed": 1})
+
+    def generation() -> None:
+        x = es.ask()
+        es.tell(x, sphere(np.asarray(x)))
+
+    return generation
+
+
+def by_optimizer(method: str, d: int, n: int) -> Generation:
+    es = thalweg.Optimizer(np.ones(d), 1.0, method=method, popsize=n, seed=1, max_iter=10**9)
+
+    def generation() -> None:
+        x = es.ask()
+        es.tell(x, sphere(x))
+
+    return generation
+
+
+def by_program(method: str, d: int, n: int) -> Generation:
+    """Only the call of the compiled update, which draws the next generation too, and the numbers that come back from it."""
+    es = thalweg.Optimizer(np.ones(d), 1.0, method=method, popsize=n, seed=1, max_iter=10**9)
+    drawn, f = es.drawn, np.arange(float(n))
+
+    def generation() -> None:
+        es.steps.tell(drawn, f)
+
+    return generation
+
+
+def scanned(init: Callable[[], Any], step: Callable[[Any], Any], length: int) -> Callable[[], None]:
+    """A compiled loop of that many generations, which goes on from where it was."""
+    run = jax.jit(lambda state: jax.lax.scan(lambda s, _: (step(s), None), state, None, length)[0])
+    with jax.enable_x64(True):
+        state = init()
+
+    def chunk() -> None:
+        nonlocal state
+        with jax.enable_x64(True):
+            state = jax.block_until_ready(run(state))
+
+    return chunk
+
+
+def functions(strategy: Any, d: int) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+    """The first state of a strategy in dimension d, and a generation, as functions that JAX can trace."""
+
+    def generation(state: Any) -> Any:
+        e, x, state = strategy.ask(state)
+        return strategy.tell(state, e, x, sphere(x))[0]
+
+    return lambda: strategy.init(stepping.make_keys([1])[0], jnp.ones(d), 1.0), generation
+
+
+def by_scan(method: str, d: int, n: int, length: int) -> Callable[[], None]:
+    return scanned(*functions(thalweg.make_strategy(method, popsize=n), d), length)
+
+
+def by_evosax(d: int, n: int, length: int) -> Callable[[], None]:
+    from evosax.algorithms import CMA_ES
+
+    with jax.enable_x64(True):
+        es = CMA_ES(population_size=n, solution=jnp.zeros(d, jnp.float64))
+        params = es.default_params
+
+    def init() -> Any:
+        key = stepping.make_keys([1])[0]
+        return key, es.init(key, jnp.ones(d), params)
+
+    def step(carry: Any) -> Any:
+        key, state = carry
+        key, ask, tell = jax.random.split(key, 3)
+        x, state = es.ask(ask, state, params)
+        state, _ = es.tell(tell, x, sphere(x), state, params)
+        return key, state
+
+    return scanned(init, step, length)
+
+
+def per_generation(candidates: dict[str, tuple[Generation, int]], rounds: int = ROUNDS) -> dict[str, list[float]]:
+    """Milliseconds a generation for each round, all candidates in turn; a call makes as many generations as is said with it."""
+    repeats: dict[str, int] = {}
+    for name, (call, _) in candidates.items():
+        call()
+        start = time.perf_counter()
+        call()
+        repeats[name] = max(1, round(SECONDS / max(time.perf_counter() - start, 1e-6)))
+    taken: dict[str, list[float]] = {name: [] for name in candidates}
+    for _ in range(rounds):
+        for name, (call, length) in candidates.items():
+            start = time.perf_counter()
+            for _ in range(repeats[name]):
+                call()
+            taken[name].append(1e3 * (time.perf_counter() - start) / repeats[name] / length)
+    return taken
+
+
+def measure() -> Iterator[dict[str, Any]]:
+    for d, n in SIZES:
+        length = max(5, 20_000 // (d * n))
+        print(f"d = {d}, N = {n}", flush=True)
+        yield row("ask and tell", d, n, {m: (by_optimizer(m, d, n), 1) for m in BARS} | {"pycma": (by_pycma(d, n), 1)}, "pycma")
+        compiled = {m: (by_scan(m, d, n, length), length) for m in BARS}
+        yield row("compiled run", d, n, compiled | {"evosax": (by_evosax(d, n, length), length)}, "evosax")
+        if (d, n) == SMALL:
+            yield row("one call", d, n, {m: (by_program(m, d, n), 1) for m in BARS} | {"pycma": (by_pycma(d, n), 1)}, "pycma")
+
+
+def row(kind: str, d: int, n: int, candidates: dict[str, tuple[Generation, int]], peer: str) -> dict[str, Any]:
+    """Medians, and ratios to the peer round by round, which a drifting machine disturbs least."""
+    taken = per_generation(candidates)
+    ratios = {name: np.array(times) / np.array(taken[peer]) for name, times in taken.items() if name != peer}
+    return {
+        "kind": kind,
+        "d": d,
+        "n": n,
+        "peer": peer,
+        "ms": {name: float(np.median(times)) for name, times in taken.items()},
+        "ratio": {name: [float(q) for q in np.quantile(each, [0.25, 0.5, 0.75])] for name, each in ratios.items()},
+    }
+
+
+def show(report: dict[str, Any]) -> str:
+    """Two tables: ratios with their quartiles over the rounds."""
+    parts: list[str] = []
+    for kind, title in (
+        ("ask and tell", "`Optimizer.ask` and `tell`, as a ratio to pycma's"),
+        ("compiled run", "A compiled run, as a ratio to evosax' CMA-ES"),
+    ):
+        rows = [each for each in report["rows"] if each["kind"] == kind]
+        peer = rows[0]["peer"]
+        head = ["d / N", f"{peer} (ms)", *(f"{method} (ms)" for method in BARS), *(f"{method} / {peer}" for method in BARS)]
+        body = [
+            [
+                f"{each['d']} / {each['n']}",
+                *(f"{each['ms'][name]:.3g}" for name in (peer, *BARS)),
+                *("{1:.2f} [{0:.2f}, {2:.2f}]".format(*each["ratio"][name]) for name in BARS),
+            ]
+            for each in rows
+        ]
+        parts.append(f"{title}:\n\n{markdown(head, body)}")
+    whole, inside, call = (
+        next(each["ms"] for each in report["rows"] if (each["d"], each["n"]) == SMALL and each["kind"] == kind)
+        for kind in ("ask and tell", "compiled run", "one call")
+    )
+    head = ["10 / 10", "in a compiled run (ms)", "one call of the program (ms)", "ask and tell (ms)"]
+    body = [[method, *(f"{part[method]:.3g}" for part in (inside, call, whole))] for method in BARS]
+    return "\n\n".join([*parts, f"Where the time goes in a small generation:\n\n{markdown(head, body)}"])
+
+
+Report = dict[str, Any]
+
+
+def command(
+    about: str | None,
+    packages: Sequence[str],
+    rounds: int,
+    measure: Callable[[], Iterable[Report]],
+    show: Callable[[Report], str],
+    draw: Callable[[Report, Path], None] | None = None,
+) -> None:
+    """The command line of a benchmark: measure and keep, or show what was kept."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="where the JSON goes")
+    parser.add_argument("--show", type=Path, help="take the results out of a JSON file instead")
+    if draw is not None:
+        parser.add_argument("--figure", type=Path, help="where the picture goes, without a suffix")
+    arguments = parser.parse_args()
+    if arguments.show:
+        report = json.loads(arguments.show.read_text())
+    else:
+        versions = {name: metadata.version(name) for name in packages} | {"thalweg": thalweg.__version__}
+        report = {"versions": versions, "cpu_count": os.cpu_count(), "rounds": rounds, "rows": list(measure())}
+    if arguments.out:
+        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    if draw is not None and arguments.figure:
+        draw(report, arguments.figure)
+    print(show(report))
+
+
+if __name__ == "__main__":
+    command(__doc__, ("jax", "numpy", "cma", "evosax"), ROUNDS, measure, show)

@@ -1,0 +1,123 @@
+"""Start-up: from a cold process to the end of a search of 1,000 evaluations, and what importing costs.
+
+    python benchmarks/start_up.py --out benchmarks/results/start_up.json
+
+The objective is a sum of squares in dimension 10, the populations are the defaults. Each run is a process of its own, started
+by this one and timed until it has ended; with an empty folder of compiled programs, and again with what the first run has left
+there. All kinds take turns, so that a busy machine slows them alike. CPU seconds count all threads of a process. Imports are
+timed inside the process. About two minutes.
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import thalweg
+from thalweg_studies.report.files import markdown
+
+METHODS = ("gnn-cma", "cma", "xnes")
+GOALS = {"empty cache": 6.0, "warm cache": 2.0}
+"""Seconds that a search with `gnn-cma` may take, on two cores with nothing else to do."""
+
+Measured = tuple[str, str, float, float | None]
+
+SEARCH = "import thalweg; thalweg.minimize(lambda x: float(x @ x), [1.0] * 10, method={!r}, seed=1, max_evals=1000)"
+PYCMA = "import cma; cma.fmin2(lambda x: float(x @ x), [1.0] * 10, 1.0, dict(maxfevals=1000, verbose=-9, seed=1))"
+IMPORT = """
+import time
+start = time.perf_counter()
+import jax
+middle = time.perf_counter()
+import thalweg
+print(middle - start, time.perf_counter() - middle)
+"""
+
+
+def timed(code: str, folder: str) -> tuple[float, float, str]:
+    """Wall-clock and CPU seconds of a fresh interpreter, and what it prints."""
+    # one BLAS thread, and no cache but ours
+    given = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
+    environment = given | {"OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu", "THALWEG_COMPILATION_CACHE": folder}
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, done.stdout
+
+
+def measure(rounds: int) -> Iterator[Measured]:
+    """What was run, in which state, and the seconds: by the clock, and of the processors where that is known."""
+    timed(IMPORT, "off")  # the operating system has the files at hand from here on
+    for _ in range(rounds):
+        first, second = map(float, timed(IMPORT, "off")[2].split())
+        yield "import jax", "", first, None
+        yield "import thalweg, after jax", "", second, None
+        yield "pycma", "", *timed(PYCMA, "off")[:2]
+        for method in METHODS:
+            with tempfile.TemporaryDirectory() as folder:
+                for state in GOALS:
+                    yield method, state, *timed(SEARCH.format(method), folder)[:2]
+
+
+def rows_of(measured: list[Measured]) -> list[dict[str, Any]]:
+    """One row a kind."""
+    kinds = dict.fromkeys((what, state) for what, state, _, _ in measured)
+    return [
+        {
+            "what": what,
+            "state": state,
+            "seconds": [round(wall, 3) for name, when, wall, _ in measured if (name, when) == (what, state)],
+            "cpu_seconds": [
+                round(cpu, 3) for name, when, _, cpu in measured if (name, when) == (what, state) and cpu is not None
+            ],
+        }
+        for what, state in kinds
+    ]
+
+
+def show(report: dict[str, Any]) -> str:
+    """A table: medians with the smallest and the largest."""
+
+    def spread(values: list[float]) -> str:
+        return "" if not values else f"{statistics.median(values):.2f} [{min(values):.2f}, {max(values):.2f}]"
+
+    body = [[row["what"], row["state"], spread(row["seconds"]), spread(row["cpu_seconds"])] for row in report["rows"]]
+    return markdown(["", "compiled programs", "seconds", "CPU seconds"], body)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="where the JSON goes")
+    parser.add_argument("--show", type=Path, help="print the table of a JSON file instead")
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    if arguments.show:
+        print(show(json.loads(arguments.show.read_text())))
+        return
+    load = os.getloadavg()[0]
+    report = {
+        "versions": {"thalweg": thalweg.__version__}
+        | {name: metadata.version(name) for name in ("jax", "jaxlib", "numpy", "scipy", "cma")},
+        "python": platform.python_version(),
+        "cpu_count": os.cpu_count(),
+        "load_before": round(load, 2),
+        "goals": GOALS,
+        "rows": rows_of(list(measure(arguments.rounds))),
+    }
+    if arguments.out:
+        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+    print(show(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Who takes part: a method or a peer with its options, as it is written on the command line.
+
+gnn-cma                            a registered method with its defaults
+cma:popsize=10d                    ten times the dimension as the population of the first run
+gnn-cma:flow=affine,popsize=10d    options of the method, or stop tolerances, by name
+"""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from thalweg._common.checks import listed
+from thalweg.search.stopping import Tolerances
+from thalweg.strategies.registry import METHODS, PREFIX, make_strategy
+from thalweg_studies.bbob.peers import PEERS
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A method with everything that makes it differ from others; made by `entrants`."""
+
+    name: str
+    """Of the method or the peer; `pycma` and `cmaes` are the libraries as their users call them, not our adapters."""
+    popsize: str = ""
+    """A number, or a multiple of the dimension such as 10d; empty for the method's own."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """By name, in alphabetical order."""
+
+    @property
+    def label(self) -> str:
+        """As it is written on the command line.
+
+        >>> entrants("gnn-cma:popsize=10d,flow=affine")[0].label
+        'gnn-cma:flow=affine,popsize=10d'
+        """
+        options = [f"{key}={value}" for key, value in self.options] + [f"popsize={self.popsize}"] * bool(self.popsize)
+        return ":".join([self.name, *([",".join(options)] if options else [])])
+
+    @property
+    def slug(self) -> str:
+        """The label as the name of a folder."""
+        return re.sub(r"[^\w.+-]+", "_", self.label)
+
+    def population(self, d: int) -> int | None:
+        """Points per generation of the first run; None for the method's own.
+
+        >>> entrants("cma:popsize=10d")[0].population(5)
+        50
+        """
+        if not self.popsize:
+            return None
+        return int(self.popsize[:-1] or 1) * d if self.popsize.endswith("d") else int(self.popsize)
+
+    @property
+    def is_peer(self) -> bool:
+        """Whether it is someone else's program."""
+        return self.name in PEERS
+
+
+def entrants(text: str, popsize: str | None = None) -> list[Entrant]:
+    """Entrants from a list with commas; an option without a method before it belongs to the one before.
+
+    >>> [entrant.label for entrant in entrants("gnn-cma:flow=affine,popsize=10d,cma,pycma", popsize="20")]
+    ['gnn-cma:flow=affine,popsize=10d', 'cma:popsize=20', 'pycma:popsize=20']
+    """
+    words: list[str] = []
+    for word in filter(None, (word.strip() for word in text.split(","))):
+        if "=" in word and ":" not in word.partition("=")[0]:
+            if not words:
+                raise ValueError(f"methods must begin with a name, got {text!r}; write it as in 'gnn-cma:flow=affine'")
+            words[-1] += f"{',' if ':' in words[-1] else ':'}{word}"
+        else:
+            words.append(word)
+    found = [_entrant(word, popsize) for word in words]
+    if not found:
+        raise ValueError("methods must name at least one; `thalweg methods` lists ours, the peers are " + listed(list(PEERS)))
+    if len({entrant.slug for entrant in found}) < len(found):
+        raise ValueError(f"methods must differ, got {text!r}; name each once")
+    return found
+
+
+def _entrant(word: str, popsize: str | None) -> Entrant:
+    name, _, rest = word.partition(":")
+    if name not in PEERS and name not in METHODS:
+        raise ValueError(
+            f"method {name!r} is unknown; the names are {listed([*METHODS, *(p for p in PEERS if p not in METHODS)])}"
+        )
+    options: dict[str, Any] = {}
+    for option in filter(None, rest.split(",")):
+        key, equals, value = option.partition("=")
+        if not (key and equals and value) or key in options:
+            raise ValueError(f"options of a method are 'name=value', each once, got {option!r} in {word!r}")
+        options[key] = value if key == "popsize" else _value(value)
+    size = options.pop("popsize", popsize) or ""
+    if size and (not re.fullmatch(r"[1-9]\d*|([1-9]\d*)?d", size) or size == "1"):
+        raise ValueError(f"popsize must be a whole number above 1 or a multiple of the dimension such as 10d, got {size!r}")
+    entrant = Entrant(name, size, tuple(sorted(options.items())))
+    if not entrant.is_peer:
+        make_strategy(name, entrant.population(2), **Tolerances.pick(options)[1])  # tells at once what is wrong
+    elif options:
+        raise ValueError(f"{name} takes no options but popsize here, got {word!r}")
+    return entrant
+
+
+def _value(text: str) -> Any:
+    """A number, True, False or None where it reads as one, else the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+
+
+def baseline_of(entrant: Entrant, others: Sequence[Entrant], chosen: Entrant | None = None) -> Entrant | None:
+    """Whom an entrant is compared with: the chosen one, else its latent with the same population, else `cma` with the same.
+
+    >>> who = entrants("gnn-xnes,xnes,cma,pycma,gnn-cma:popsize=10d")
+    >>> [getattr(baseline_of(one, who), "name", None) for one in who]
+    ['xnes', 'cma', None, 'cma', None]
+    """
+    candidates = [chosen] if chosen is not None else [Entrant(name, entrant.popsize) for name in _relatives(entrant.name)]
+    return next((one for one in candidates if one in others and one != entrant), None)
+
+
+def _relatives(name: str) -> list[str]:
+    return [*([name.removeprefix(PREFIX)] if name.startswith(PREFIX) else []), "cma"]

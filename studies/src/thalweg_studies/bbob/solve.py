@@ -1,0 +1,35 @@
+"""One entrant on one problem, with restarts, until it is solved or the budget spent."""
+
+from contextlib import suppress
+
+from thalweg.search.minimize import minimize
+from thalweg_studies.bbob.entrant import Entrant
+from thalweg_studies.bbob.peers import PEERS
+from thalweg_studies.bbob.problem import OverError, Watched
+from thalweg_studies.bbob.record import Run
+from thalweg_studies.bbob.starts import RESTARTS, SIGMA0, Starts, drawn
+
+
+def solve(entrant: Entrant, problem: Watched, seed: int, *, bipop: bool) -> Run:
+    """Run an entrant; bounds are never given, as BBOB has none."""
+    popsize = entrant.population(problem.d)
+    if entrant.is_peer:
+        starts = Starts(seed, problem.d)
+        with suppress(OverError):
+            PEERS[entrant.name](problem, starts, popsize, bipop)
+        return problem.run(max(0, starts.count - 1))
+    result = minimize(
+        problem.generation,
+        drawn(problem.d),
+        SIGMA0,
+        method=entrant.name,
+        popsize=popsize,
+        max_evals=problem.budget,
+        ftarget=problem.target,
+        restarts=RESTARTS,
+        bipop=bipop,
+        seed=seed,
+        vectorized=True,
+        options=dict(entrant.options),
+    )
+    return problem.run(result.restarts)

@@ -1,0 +1,153 @@
+"""The results as rows: average runtimes of every entrant, and their ratios to its baseline."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf, isfinite, nan
+from typing import Any, NamedTuple
+
+from thalweg_studies.bbob.entrant import Entrant
+from thalweg_studies.bbob.plan import Unit
+from thalweg_studies.bbob.record import LADDER, SOLVED, Run, rung
+from thalweg_studies.bbob.reference import Reference
+from thalweg_studies.bbob.runtime import Ratio, Runs, geometric_mean, hardest, ratio
+
+TARGETS = (1e-1, 1e-3, 1e-5, 1e-7)
+"""Those of the tables."""
+
+SHARES = {"hardest, all": 1.0, "hardest, half": 0.5}
+"""In what part of the instances both must reach the hardest target that both solve."""
+
+FIXED, AT_ALL, ARCHIVED = "target", "hardest, once", "archived"
+ALL = 0
+"""Stands for all functions together."""
+
+Results = Mapping[tuple[Entrant, int, int], Mapping[int, Run]]
+"""Runs by instance, by entrant, dimension and function."""
+
+
+class Row(NamedTuple):
+    """One line of `summary.csv`."""
+
+    dimension: int
+    function: int
+    """0: the geometric mean over all."""
+    method: str
+    baseline: str
+    """Empty if there is none."""
+    rule: str
+    """`target`: a fixed target; `hardest, all` or `half`: the hardest that both reach in all or half of the instances;
+    `hardest, once`: in place of either, the hardest that both reach at all; `archived`: a runtime that others published."""
+    target: float
+    """NaN in a geometric mean over functions whose targets differ."""
+    art: float
+    baseline_art: float
+    ratio: float
+    low: float
+    high: float
+    reached: int
+    baseline_reached: int
+    runs: int
+    """Instances; of a geometric mean, functions."""
+
+
+def gather(units: Iterable[Unit], runs: Iterable[Run | None]) -> dict[tuple[Entrant, int, int], dict[int, Run]]:
+    """Results from the records of units; those that are missing are left out."""
+    results: dict[tuple[Entrant, int, int], dict[int, Run]] = {}
+    for unit, run in zip(units, runs, strict=True):
+        if run is not None:
+            results.setdefault((unit.entrant, unit.dimension, unit.function), {})[unit.instance] = run
+    return results
+
+
+def alone(results: Results) -> list[Row]:
+    """Average runtimes to the targets of the tables and to 1e-8."""
+    rows: list[Row] = []
+    for (entrant, d, function), found in results.items():
+        runs = Runs.of(list(found.values()))
+        for target in (*TARGETS, SOLVED):
+            i = rung(target)
+            rows.append(_lone(d, function, entrant.label, FIXED, target, runs.art(i), runs.reached(i), len(found)))
+    return rows
+
+
+def compared(results: Results, method: Entrant, baseline: Entrant) -> list[Row]:
+    """Ratios on those instances that both have run, and their geometric means over the functions."""
+    rows: list[Row] = []
+    for d in sorted({d for entrant, d, _ in results if entrant == method}):
+        ratios: dict[tuple[str, float | None], list[Ratio]] = {}  # None: a target of each function's own
+        for function in sorted({f for entrant, dd, f in results if entrant == method and dd == d}):
+            pair = [results.get((entrant, d, function), {}) for entrant in (method, baseline)]
+            shared = sorted(pair[0].keys() & pair[1].keys())
+            if not shared:
+                continue
+            own, other = (Runs.of([runs[instance] for instance in shared]) for runs in pair)
+            found = [(FIXED, FIXED, target, ratio(own, other, rung(target), function)) for target in (*TARGETS, SOLVED)]
+            for rule, share in SHARES.items():
+                best = hardest(own, other, function, share)
+                if best is not None:
+                    found.append((rule, rule if best.everywhere else AT_ALL, best.target, best.ratio))
+            for rule, marked, target, r in found:
+                ratios.setdefault((rule, target if rule == FIXED else None), []).append(r)
+                i = rung(target)
+                counts = (own.reached(i), other.reached(i), len(shared))
+                values = (own.art(i), other.art(i), r.value, *r.interval)
+                rows.append(Row(d, function, method.label, baseline.label, marked, target, *values, *counts))
+        for (rule, target), each in ratios.items():
+            mean, ends, count = geometric_mean(each)
+            values = (nan, nan, mean, *ends)
+            rows.append(
+                Row(d, ALL, method.label, baseline.label, rule, nan if target is None else target, *values, 0, 0, count)
+            )
+    return rows
+
+
+def archived(reference: Reference, cells: Iterable[tuple[int, int]]) -> list[Row]:
+    """What others published for the same dimensions and functions."""
+    rows: list[Row] = []
+    for d, function in cells:
+        for name, table in reference.items():
+            if (d, function) in table:
+                art, solved = table[d, function]
+                reached, _, count = solved.partition("/")
+                for i, value in art.items():
+                    rows.append(_lone(d, function, name, ARCHIVED, LADDER[i], value, int(reached), int(count)))
+    return rows
+
+
+def _lone(d: int, function: int, method: str, rule: str, target: float, art: float, reached: int, count: int) -> Row:
+    """A row without a baseline."""
+    return Row(d, function, method, "", rule, target, art, nan, nan, nan, nan, reached, 0, count)
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """Tidy rows; what there is not is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Row._fields)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: float | str) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.6g}" if isfinite(value) or value == inf else ""
+
+
+def as_json(results: Results, settings: Mapping[str, Any]) -> str:
+    """Everything that the tables are made of."""
+    runs = [
+        {
+            "method": entrant.label,
+            "dimension": d,
+            "function": function,
+            "instance": instance,
+            **run._asdict(),
+            "hits": [None if hit == inf else int(hit) for hit in run.hits],
+        }
+        for (entrant, d, function), found in results.items()
+        for instance, run in sorted(found.items())
+    ]
+    return json.dumps({"settings": settings, "targets": LADDER, "runs": runs}) + "\n"

@@ -1,0 +1,1 @@
+"""Commands that `thalweg` gains by this package: `reproduce` and `bench`."""

@@ -1,0 +1,73 @@
+"""Guards on cost that no busy machine can disturb: operations and memory as the compiler counts them, calls, transfers."""
+
+import re
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import thalweg
+from thalweg.compiled import steps as stepping
+
+
+@cache
+def compiled(method, d, n):
+    """A generation, as in a compiled run."""
+    strategy = thalweg.make_strategy(method, popsize=n)
+
+    def step(state):
+        e, x, state = strategy.ask(state)
+        return strategy.tell(state, e, x, jnp.sum(x**2, -1))[0]
+
+    state = jax.eval_shape(lambda: strategy.init(jax.random.key(0), jnp.ones(d), 1.0))
+    return jax.jit(step).lower(state).compile()
+
+
+def operations(method, d, n):
+    return compiled(method, d, n).cost_analysis()["flops"]
+
+
+def memory(method, d, n):
+    known = compiled(method, d, n).memory_analysis()
+    return known.argument_size_in_bytes + known.output_size_in_bytes + known.temp_size_in_bytes
+
+
+def test_the_flow_bends_few_populations_per_generation():
+    """In units of one population through the flow, 96 d operations a point with three couplings of 16 units; see
+    docs/performance.md. The update of a covariance, 2 d^2 a point, is in both counts and drops out."""
+    d, n = 20, 200
+    assert (operations("gnn-cma", d, n) - operations("cma", d, n)) / (96 * d * n) < 16
+
+
+def test_the_flow_costs_as_much_per_sample_and_coordinate_in_any_dimension():
+    """A diagonal latent leaves nothing quadratic: four times the dimension, four times the operations and the memory."""
+    small, large = (operations("gnn-snes", d, 40) - operations("snes", d, 40) for d in (50, 200))
+    assert 3.5 < large / small < 4.5
+    assert memory("gnn-snes", 200, 40) / memory("gnn-snes", 50, 40) < 4.5
+
+
+def test_a_generation_is_not_cut_into_ever_more_pieces():
+    """Each piece is a call inside XLA, which is what small problems pay for, and what compiling takes its time over."""
+    es = thalweg.Optimizer(np.ones(4), method="gnn-cma", popsize=12, seed=1)
+    assert isinstance(es.steps._turn, stepping.Program)
+    es.tell(es.ask(), np.arange(12.0))
+    text = es.steps._turn.compiled.as_text()
+    pieces = re.findall(
+        r"= \S+ (?:fusion|dot|custom-call|while|sort|call|reduce|copy|concatenate)\(", text[text.index("ENTRY") :]
+    )
+    assert 50 < len(pieces) < 400
+
+
+@pytest.mark.parametrize("kind", [np.asarray, jnp.asarray])
+def test_a_vectorised_objective_is_called_once_per_generation(kind):
+    calls = []
+
+    def fun(x):
+        calls.append(x.shape)
+        return kind(x).sum(1)
+
+    result = thalweg.minimize(fun, np.ones(3), method="cma", popsize=9, seed=1, max_iter=7, vectorized=True)
+    assert calls == [(9, 3)] * 7
+    assert result.nfev == 63

@@ -1,0 +1,79 @@
+"""The progress line."""
+
+import io
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from thalweg.search.minimize import minimize
+from thalweg.search.progress import Progress, clock, describe, time_left
+from thalweg.search.stopping import Budget
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def result(nfev):
+    return OptimizeResult(fun=1.0 / nfev, nfev=nfev, nit=nfev // 10, sigma=0.5)
+
+
+def test_a_terminal_gets_one_line_rewritten():
+    stream = Terminal()
+    progress = Progress(enabled=True, budget=Budget(timeout=100.0), stream=stream)
+    progress.show(result(10), 10.0)
+    progress.show(result(20), 11.0)  # a moment later: left out
+    progress.last -= 1.0
+    progress.show(result(30), 12.0)
+    progress.show(result(40), 13.0, final=True)
+    text = stream.getvalue()
+    assert text.count("\r") == 3
+    assert text.count("\n") == 1
+    assert text.endswith("\n")
+    assert "1:27 left" in text
+    assert "20 evaluations" not in text
+
+
+def test_elsewhere_plain_lines():
+    stream = io.StringIO()
+    progress = Progress(enabled=True, budget=Budget(max_iter=100), stream=stream)
+    progress.show(result(10), 10.0)
+    progress.show(result(20), 11.0)
+    progress.show(result(500), 12.0, final=True)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 2
+    assert "\r" not in stream.getvalue()
+    assert lines[1] == "f 2.000000e-03 | 500 evaluations | 41.7/s | sigma 5.0e-01 | 0:12 left"
+
+
+def test_failures_are_told_where_there_are_any():
+    seen = result(100)
+    seen.failures = 0
+    assert "failed" not in describe(seen, 1.0, Budget())
+    seen.failures = 3
+    assert describe(seen, 1.0, Budget()).endswith("sigma 5.0e-01 | 3 failed")
+
+
+def test_the_first_limit_counts():
+    assert time_left(result(100), 10.0, Budget()) is None
+    assert time_left(result(100), 10.0, Budget(max_evals=300, max_iter=20, timeout=100.0)) == 10.0
+    assert time_left(result(100), 10.0, Budget(max_evals=50)) == 0.0
+
+
+def test_long_times_have_hours_and_days():
+    assert [clock(seconds) for seconds in (0, 59.99, 3599, 3600, 86_399, 86_400)] == [
+        "0:00",
+        "0:59",
+        "59:59",
+        "1:00:00",
+        "23:59:59",
+        "1 d 0:00:00",
+    ]
+
+
+def test_minimize_shows_progress_on_stderr(capsys):
+    minimize(lambda x: float(np.sum(x**2)), [1.0, 2.0], method="cma", seed=0, max_iter=3, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "18 evaluations" in err.splitlines()[-1]

@@ -1,0 +1,188 @@
+"""Each stop reason, brought about for real, and the verdict on it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from thalweg.search.run import Optimizer
+from thalweg.search.stopping import REASONS, Tolerances, default_max_iter, verdict
+from thalweg.strategies.latents.cmaes import CMAES
+
+OFF = {
+    "tolx": 0,
+    "tolfun": 0,
+    "tolfunhist": 0,
+    "tolflatfitness": np.inf,
+    "tolstagnation": 0,
+    "tolfacupx": 0,
+    "tolconditioncov": 0,
+}
+
+
+def run(fun, x0=(1.0, 1.0), *, generations=3000, method="cma", **more):
+    """Run by hand until something stops it; `fun` takes the generation."""
+    es = Optimizer(x0, method=method, popsize=6, seed=1, **{"max_iter": generations, **more})
+    while not es.stop():
+        X = es.ask()
+        es.tell(X, fun(X))
+    return es
+
+
+def sphere(X):
+    return np.sum(X**2, 1)
+
+
+def ends_by(es, reason, *, success):
+    assert reason in es.stop()
+    result = es.result
+    assert result.success is success
+    assert result.stop == es.stop()
+    sentence = REASONS[reason].sentence.format(es.stop()[reason])
+    assert sentence in result.message
+    return True
+
+
+def test_ftarget():
+    es = run(sphere, ftarget=1e-5)
+    assert ends_by(es, "ftarget", success=True)
+    assert es.best.f <= 1e-5
+    assert es.result.status == 0
+
+
+def test_max_evals_ends_with_the_generation_that_reaches_it():
+    es = run(sphere, max_evals=20, max_iter=None)
+    assert ends_by(es, "max_evals", success=False)
+    assert es.nfev == 24
+
+
+def test_max_iter():
+    es = run(sphere, max_iter=4)
+    assert ends_by(es, "max_iter", success=False)
+    assert es.nit == 4
+
+
+def test_timeout():
+    es = Optimizer([1.0, 1.0], method="cma", popsize=6, timeout=60.0)
+    assert not es.stop()
+    es.started -= 61.0
+    assert ends_by(es, "timeout", success=False)
+
+
+def test_default_limit_on_generations_only_without_a_budget():
+    assert Optimizer([1.0, 1.0], method="cma").budget.max_iter == default_max_iter(2, 6) == 100 + 150 * 25 // 6**0.5
+    assert Optimizer([1.0, 1.0], method="cma", max_evals=100).budget.max_iter is None
+    assert Optimizer([1.0, 1.0], method="cma", max_iter=np.inf).budget.max_iter is None
+
+
+def test_tolx():
+    es = run(sphere, options={"tolfun": 0, "tolfunhist": 0})
+    assert ends_by(es, "tolx", success=True)
+    assert np.all(es.std < 1e-11)
+
+
+def test_tolx_is_relative_to_sigma0():
+    es = run(lambda X: sphere(X / 1e-9), (1e-9, 1e-9), sigma0=1e-9, options={"tolfun": 0, "tolfunhist": 0})
+    assert np.all(es.std < 1e-20)
+
+
+def test_tolfun_reaches_1e_12_on_the_sphere():
+    es = run(sphere)
+    assert ends_by(es, "tolfun", success=True)
+    assert es.best.f < 1e-12
+
+
+def test_tolfunhist_looks_at_the_best_values_only():
+    es = run(lambda X: np.arange(6.0), options={**OFF, "tolfunhist": 1e-12})
+    assert ends_by(es, "tolfunhist", success=True)
+    assert es.nit == 10
+
+
+def test_tolflatfitness_without_progress_is_no_success():
+    es = run(lambda X: np.ones(6), options={**OFF, "tolflatfitness": 1})
+    assert ends_by(es, "tolflatfitness", success=False)
+    assert es.nit == 2
+
+
+def test_tolflatfitness_at_the_rounding_of_the_values_is_convergence():
+    es = run(lambda X: 1e6 + sphere(X), options={**OFF, "tolflatfitness": 1})
+    assert ends_by(es, "tolflatfitness", success=True)
+    assert np.linalg.norm(es.best.x) < 1e-3
+
+
+def test_tolstagnation():
+    noise = np.random.default_rng(0)
+    es = run(lambda X: noise.uniform(1, 2, 6), generations=2000, options={**OFF, "tolstagnation": None})
+    assert ends_by(es, "tolstagnation", success=False)
+    assert es.nit > 500
+    es = run(lambda X: noise.uniform(1, 2, 6), generations=1000, options={**OFF, "tolstagnation": np.inf})
+    assert es.nit == 1000
+
+
+def test_tolconditioncov():
+    es = run(lambda X: X[:, 0] ** 2 + 1e8 * X[:, 1] ** 2, options={**OFF, "tolconditioncov": 1e4})
+    assert ends_by(es, "tolconditioncov", success=False)
+
+
+def test_tolfacupx():
+    es = run(lambda X: X[:, 0])
+    assert ends_by(es, "tolfacupx", success=False)
+    assert np.max(es.std) > 1e3
+
+
+def test_noeffectcoord():
+    es = run(lambda X: sphere(X - 1e9), (1e9, 1e9), options=OFF)
+    assert ends_by(es, "noeffectcoord", success=True)
+
+
+def test_generations_without_a_finite_value():
+    es = run(lambda X: [None, np.nan, np.inf] * 2)
+    assert ends_by(es, "failures", success=False)
+    assert "No finite value was found." in es.result.message
+    assert es.result.fun == np.inf
+    assert es.result.x.tolist() == [1.0, 1.0]
+
+
+def test_a_lost_generation_warns_and_does_not_count_as_flat(caplog):
+    es = Optimizer([1.0, 1.0], method="cma", popsize=6, seed=1)
+    for _ in range(3):
+        es.tell(es.ask(), [None] * 6)
+    assert not es.stop()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "generation 1 has not a single value" in caplog.text
+
+
+@dataclass(frozen=True)
+class Breaks(CMAES):
+    """Its third update is NaN."""
+
+    def update(self, state, e, f):
+        new = super().update(state, e, f)
+        return new._replace(sigma=new.sigma / (state.generation != 2), mean=new.mean * 0 / (state.generation != 2))
+
+
+def test_numerical_breakdown_keeps_the_best():
+    es = run(sphere, method=Breaks())
+    assert ends_by(es, "nonfinite", success=False)
+    assert es.nit == 3
+    assert np.isfinite(es.result.fun)
+    assert np.all(np.isfinite(es.result.mean))
+
+
+def test_tolerances_are_checked():
+    with pytest.raises(ValueError, match=r"option 'tolx' must be 0 or above, got -1"):
+        Tolerances(tolx=-1)
+    with pytest.raises(TypeError, match="option 'tolfun' must be a number, got 'a'"):
+        Optimizer([1.0], method="cma", options={"tolfun": "a"})
+    with pytest.raises(TypeError, match="options must be a dictionary"):
+        Optimizer([1.0], method="cma", options=["tolfun"])  # type: ignore[arg-type]
+
+
+def test_every_reason_has_its_own_status_and_a_sentence():
+    assert len({reason.status for reason in REASONS.values()}) == len(REASONS)
+    for name in REASONS:
+        status, _, message = verdict({name: 7}, improved=False)
+        assert status == REASONS[name].status
+        assert message.endswith(".")
+    assert verdict({}, improved=True) == (-1, False, "The run has not stopped.")
+    assert verdict({"max_evals": 9, "tolx": 1e-11}, improved=True)[:2] == (1, True)

@@ -1,0 +1,172 @@
+"""The trust-region step: its direction, its bound, its memory."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from thalweg.strategies import affine_part as gauge
+from thalweg.strategies import ranking
+from thalweg.strategies.distribution import Bent
+from thalweg.strategies.flows import NICE, Affine
+from thalweg.strategies.flowsteps import Batch, TrustRegion
+from thalweg.strategies.flowsteps.history import History
+from thalweg.strategies.flowsteps.trust_region import backtrack, conjugate_gradients, evidence
+from thalweg.strategies.latents.bases import GAUSSIAN
+from thalweg.strategies.latents.frame import Frame
+
+N, D = 60, 3
+with jax.enable_x64(True):
+    FRAME = Frame(jnp.asarray([1.0, 2.0, 3.0]), jnp.diag(jnp.asarray([1.0, 0.1, 10.0]))).solved()
+    POINTS = gauge.design(jax.random.key(11), D, 120, jnp.float64)
+
+
+def make_batch(bent, params, fun, seed=0):
+    e = jax.random.normal(jax.random.key(seed), (N, D), jnp.float64)
+    x = bent.forward(params, FRAME, e)
+    return Batch(e, x, fun(FRAME.whiten(x)), bent.log_prob_of_draw(params, FRAME, e), FRAME)
+
+
+def curved(y):
+    return (y[:, 1] - y[:, 0] ** 2) ** 2 + 0.01 * y[:, 2] ** 2
+
+
+def test_the_affine_step_is_the_known_natural_gradient():
+    """From the identity, with the latent unmoved: the shift is along sum u e, the generator along sum u e e', of trace 0."""
+    bent, step = Bent(Affine(), GAUSSIAN), TrustRegion(products=12, damping=1e-6, radius=1e-6)
+    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
+    batch = make_batch(bent, params, lambda y: y[:, 0])
+    points = gauge.design(jax.random.key(12), D, 80_000, jnp.float64)
+    new, _, info = step.step(bent, params, FRAME, step.init(bent, params, N, D), batch, points, jax.random.key(1))
+    u = ranking.assign(batch.f, ranking.nes_utilities(N))
+    shift, second = u @ batch.e, (batch.e * u[:, None]).T @ batch.e
+    # Gauss-Newton metric at the identity: 1 for the shift, 1 for each entry of the generator, of trace 0
+    generator = second - jnp.trace(second) / D * jnp.eye(D)
+    length = jnp.sqrt(2e-6 / (shift @ shift + jnp.sum(generator**2)))
+    assert np.allclose(new.shift, length * shift, rtol=0.05, atol=0.05 * float(length * jnp.abs(shift).max()))
+    assert float(info["kl"]) == pytest.approx(1e-6, rel=1.0)
+
+
+@pytest.mark.parametrize("radius", [1e-3, 0.1])
+def test_the_bound_on_the_kl_divergence_holds_on_fresh_draws(radius):
+    bent = Bent(NICE(), GAUSSIAN)
+    step = TrustRegion(radius=radius, products=10)
+    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
+    state = step.init(bent, params, N, D)
+    take = jax.jit(step.step, static_argnums=0)
+    for seed in range(4):
+        batch = make_batch(bent, params, curved, seed)
+        new, state, info = take(bent, params, FRAME, state, batch, POINTS, jax.random.key(seed))
+        e = jax.random.normal(jax.random.key(100 + seed), (20_000, D), jnp.float64)
+        x = bent.forward(params, FRAME, e)
+        log_ratio = bent.log_prob(new, FRAME, x) - bent.log_prob_of_draw(params, FRAME, e)
+        kl = float(jnp.mean(jnp.expm1(log_ratio) - log_ratio))
+        assert 0 < kl < 4 * radius  # the step measured at most 2 radius on its own 60 draws
+        assert 0 < float(info["kl"]) <= 2 * radius
+        params = new
+
+
+def test_the_step_raises_the_importance_weighted_utility():
+    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion(radius=0.01)
+    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
+    batch = make_batch(bent, params, curved)
+    new, _, _ = step.step(bent, params, FRAME, step.init(bent, params, N, D), batch, POINTS, jax.random.key(1))
+    u = ranking.assign(batch.f, ranking.nes_utilities(N))
+
+    def gain(params):
+        w = jnp.exp(bent.log_prob(params, FRAME, batch.x) - batch.log_q)
+        return float(jnp.sum(w * u) / jnp.sum(w))
+
+    assert gain(params) == pytest.approx(0, abs=1e-12)
+    assert gain(new) > 1e-3
+
+
+def test_a_bend_that_hurts_shrinks_and_its_affine_part_does_not_matter():
+    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion()
+    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
+    params = tuple(
+        layer._replace(out=0.3 * jax.random.normal(jax.random.key(i), layer.out.shape)) for i, layer in enumerate(params)
+    )
+    points = gauge.design(jax.random.key(1), D, 500, jnp.float64)
+    affine = gauge.affine_part(points, bent.flow.forward(params, points), diagonal=False)
+    state = step.init(bent, params, N, D)
+
+    def against(y):  # points that the bend pushes outwards are the worst
+        e = bent.flow.inverse(params, y)
+        return jnp.sum(e * (affine.whiten(y) - e), -1)
+
+    factors = []
+    for fun in (against, lambda y: -against(y)):
+        tempered, new = step.reconsider(bent, params, affine.inverse(), state, make_batch(bent, params, fun))
+        factors.append(float(tempered[0].out[0, 0] / params[0].out[0, 0]))
+        assert np.array_equal(tempered[0].hidden, params[0].hidden)
+    assert factors[0] < 0.4  # evidence against it, below -2
+    assert factors[1] == 1.0  # strong evidence for it
+    assert float(new.evidence[1]) > 3
+
+
+def test_the_radius_follows_the_evidence():
+    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion(adapt=0.3, radius_range=(0.5, 1.5))
+    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
+    state = step.init(bent, params, N, D)
+    straight = gauge.identity_frame(D, jnp.float64, diagonal=False)
+    _, idle = step.reconsider(bent, params, straight, state, make_batch(bent, params, curved))
+    assert float(idle.log_radius) == 0.0  # no step yet, nothing to judge
+    _, state, _ = step.step(bent, params, FRAME, state, make_batch(bent, params, curved), POINTS, jax.random.key(1))
+    for sign, expected in ((1, np.log(1.5)), (-1, np.log(0.5))):
+        turned = state._replace(last=sign * state.last)
+        for seed in range(3, 9):  # the same objective, unmoved: the direction still pays, its opposite never
+            _, turned = step.reconsider(bent, params, straight, turned, make_batch(bent, params, curved, seed))
+        assert float(turned.log_radius) == pytest.approx(expected)
+
+
+def test_evidence_is_standard_normal_under_random_ranks():
+    """4,000 draws: mean within 5 / sqrt(4000), variance within 5 sqrt(2 / 4000); a false alarm has odds below 1e-6."""
+    u = jnp.asarray(ranking.nes_utilities(40))
+    q = jax.random.normal(jax.random.key(0), (4000, 40))
+    z = np.asarray(jax.vmap(lambda q: evidence(u, q))(q))
+    assert abs(z.mean()) < 5 / np.sqrt(4000)
+    assert abs(z.var() - 1) < 5 * np.sqrt(2 / 4000)
+    assert float(evidence(u, jnp.zeros(40))) == 0.0
+
+
+def test_conjugate_gradients_solve():
+    A = jax.random.normal(jax.random.key(0), (12, 12))
+    A, b = A @ A.T + jnp.eye(12), jnp.arange(12.0)
+    operator = (lambda v: A @ v), (lambda v: v @ A @ v)
+    assert np.allclose(conjugate_gradients(*operator, b, 24), jnp.linalg.solve(A, b), atol=1e-8)
+    one = conjugate_gradients(*operator, b, 1)  # a single iteration leaves the gradient's direction, and asks for no product
+    assert np.allclose(one, b * (b @ b) / (b @ A @ b))
+    assert np.array_equal(conjugate_gradients(*operator, jnp.zeros(12), 5), np.zeros(12))
+
+
+def test_backtracking_halves_or_gives_up():
+    step = jnp.asarray([4.0, 0.0])
+    halved, kl = backtrack(lambda s: jnp.sum(s**2), step, jnp.asarray(1.0))
+    assert halved.tolist() == [1.0, 0.0]
+    assert float(kl) == 1.0
+    never, kl = backtrack(lambda s: jnp.asarray(jnp.nan), step, jnp.asarray(1.0))
+    assert never.tolist() == [0.0, 0.0]
+    assert float(kl) == 0.0
+
+
+def test_history_keeps_the_newest_and_ignores_empty_places():
+    history = History.empty(3, 2, 1, jnp.float64)
+    for i in (1.0, 2.0):
+        (x, utility, log_q, weight), history = history.join(jnp.full((2, 1), i), jnp.full(2, 10 * i), jnp.full(2, 100 * i))
+    assert weight.tolist() == [1, 1, 1, 1, 0, 0]
+    assert x[:, 0].tolist() == [2, 2, 1, 1, 2, 2]  # an empty place holds a copy, so that its density is finite
+    assert utility.tolist()[:4] == [20, 20, 10, 10]
+    assert log_q.tolist() == [200, 200, 100, 100, 200, 200]
+    for i in (3.0, 4.0):
+        known, history = history.join(jnp.full((2, 1), i), jnp.full(2, 10 * i), jnp.full(2, 100 * i))
+    assert known.x[:, 0].tolist() == [4, 4, 3, 3, 2, 2]
+    assert history.x[..., 0].tolist() == [[4, 4], [3, 3]]  # the oldest will be needed no more
+
+
+def test_settings_by_population_and_dimension():
+    large, small = TrustRegion().settings(200, 20), TrustRegion().settings(12, 20)
+    assert (large.generations, large.momentum, large.radius) == (1, 0.5, 0.03)
+    assert (small.generations, small.momentum) == (5, 0.0)
+    assert small.radius == pytest.approx(0.001 * 0.36)
+    assert TrustRegion(radius=0.5, generations=2).settings(12, 20)[:5] == (0.5, pytest.approx(30 * 0.00036), 0.1, 0.0, 2)
