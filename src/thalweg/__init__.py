@@ -5,9 +5,9 @@
 >>> result.success, result.x.round(2).tolist()
 (True, [1.0, 1.0])
 
-`minimize` for a function in one call, `Optimizer` (and with restarts `RestartingOptimizer`) to ask and tell by hand, `run_many`
-(and with restarts `run_restarts`) for whole runs of a JAX-traceable function, thousands at once. The methods are named in
-`METHODS`. Latents, flows and `GNNES`, which joins the two, are pure functions of their states, for JAX code.
+`minimize` minimises a function in one call, `Optimizer` asks and tells by hand, `run_many` (with restarts `run_restarts`) makes
+thousands of whole runs of a function that JAX can trace. `METHODS` has the methods by name. Latents, flows and `GNNES`, which
+joins the two, are pure functions of their states, for JAX code.
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -16,9 +16,8 @@ from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray
 from thalweg.search.minimize import minimize, resume
-from thalweg.search.optimizer import RestartingOptimizer
 from thalweg.search.reevaluate import reevaluate
-from thalweg.search.run import Optimizer
+from thalweg.search.optimizer import Optimizer
 from thalweg.search.stopping import REASONS, Tolerances
 from thalweg.storage.log import read_log
 from thalweg.strategies.flows import NICE, Affine, Identity, RealNVP
@@ -52,7 +51,6 @@ __all__ = [
     "Ray",
     "RealNVP",
     "Restarted",
-    "RestartingOptimizer",
     "SepCMAES",
     "Strategy",
     "Tolerances",
@@ -68,3 +66,8 @@ __all__ = [
     "run_many",
     "run_restarts",
 ]
+
+
+def __dir__() -> list[str]:
+    """Show users what they may use, not the packages inside."""
+    return __all__

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds
 
-from thalweg.space.box import parse_bounds
+from thalweg.space import make_space
 
 reals = st.floats(-1e3, 1e3)
 widths = st.floats(1e-6, 1e6)
@@ -18,14 +18,14 @@ def boxes(draw: st.DrawFn):
     """One coordinate with a lower bound, an upper bound, or both."""
     low, width = draw(reals), draw(widths)
     sides = draw(st.sampled_from([(True, True), (True, False), (False, True)]))
-    box = parse_bounds([(low if sides[0] else None, low + width if sides[1] else None)], 1)
+    box = make_space([(low if sides[0] else None, low + width if sides[1] else None)], 1)
     assert box is not None
     return box
 
 
 @given(boxes(), st.floats(-1e12, 1e12))
 def test_every_point_becomes_feasible(box, y):
-    x = box.into(np.array([y]))
+    x = box.to_objective(np.array([y]))
     assert np.all(np.isfinite(x))
     assert np.all(box.contains(x))
 
@@ -35,7 +35,7 @@ def test_inverse(box, share):
     low = box.low if np.isfinite(box.low[0]) else box.high - 100.0
     high = box.high if np.isfinite(box.high[0]) else box.low + 100.0
     x = np.clip(low + share * (high - low), low, high)
-    back = box.into(box.out_of(x))
+    back = box.to_objective(box.to_search(x))
     np.testing.assert_allclose(back, x, rtol=1e-12, atol=1e-12 * (np.abs(low).max() + np.abs(high).max() + 1))
 
 
@@ -44,7 +44,7 @@ def test_identity_inside_monotone_and_continuous_within_the_period(box):
     low = np.where(np.isfinite(box.low), box.low - box.low_margin, box.high - 50.0)[0]
     high = np.where(np.isfinite(box.high), box.high + box.high_margin, box.low + 50.0)[0]
     y = np.linspace(low, high, 401)[:, None]
-    x = box.into(y)
+    x = box.to_objective(y)
     step = (high - low) / 400
     rounding = 1e-12 * (abs(low) + abs(high))
     assert np.all(np.diff(x[:, 0]) >= -rounding)
@@ -54,47 +54,47 @@ def test_identity_inside_monotone_and_continuous_within_the_period(box):
 
 
 def test_slope_is_continuous_and_zero_at_the_bounds():
-    box = parse_bounds((-2.0, 3.0), 1)
+    box = make_space((-2.0, 3.0), 1)
     assert box is not None
     y = np.linspace(-4, 6, 200001)[:, None]
-    slope = np.gradient(box.into(y)[:, 0], y[:, 0])
+    slope = np.gradient(box.to_objective(y)[:, 0], y[:, 0])
     assert np.max(np.abs(np.diff(slope))) < 1e-3
     for bottom in (-2.0 - box.low_margin[0], 3.0 + box.high_margin[0]):
         h = 1e-6
-        assert abs(box.into(np.array([bottom + h])) - box.into(np.array([bottom]))) < 1e-10
+        assert abs(box.to_objective(np.array([bottom + h])) - box.to_objective(np.array([bottom]))) < 1e-10
 
 
 def test_mirrored_and_periodic():
-    box = parse_bounds((0.0, 1.0), 1)
+    box = make_space((0.0, 1.0), 1)
     assert box is not None
     y = np.linspace(-0.05, 1.05, 57)
     period = 2 * (1 + 0.05 + 0.05)
     for shifted in (y + period, y - 3 * period, 2 * 1.05 - y):
-        np.testing.assert_allclose(box.into(shifted[:, None]), box.into(y[:, None]), atol=1e-12)
+        np.testing.assert_allclose(box.to_objective(shifted[:, None]), box.to_objective(y[:, None]), atol=1e-12)
 
 
 def test_same_in_numpy_and_jax():
-    box = parse_bounds([(-1, 1), (None, 2), (0, None), (None, None)], 4)
+    box = make_space([(-1, 1), (None, 2), (0, None), (None, None)], 4)
     assert box is not None
     y = np.random.default_rng(1).normal(0, 3, (200, 4))
-    np.testing.assert_array_equal(np.asarray(box.into(jnp.asarray(y), jnp)), box.into(y))
-    np.testing.assert_array_equal(box.into(y)[:, 3], y[:, 3])
+    np.testing.assert_array_equal(np.asarray(box.to_objective(jnp.asarray(y), jnp)), box.to_objective(y))
+    np.testing.assert_array_equal(box.to_objective(y)[:, 3], y[:, 3])
 
 
 @pytest.mark.parametrize(
     "bounds", [[(-5, 5), (-5, 5)], (-5, 5), np.array([[-5, 5], [-5, 5]]), Bounds(-5, 5), Bounds([-5, -5], [5, 5])]
 )
 def test_ways_to_write_the_same_box(bounds):
-    box = parse_bounds(bounds, 2)
+    box = make_space(bounds, 2)
     assert box is not None
     assert box.low.tolist() == [-5, -5]
     assert box.high.tolist() == [5, 5]
 
 
 def test_open_sides():
-    assert parse_bounds(None, 2) is None
-    assert parse_bounds((None, None), 2) is None
-    box = parse_bounds(Bounds([0, -np.inf], [np.inf, 1]), 2)
+    assert make_space(None, 2) is None
+    assert make_space((None, None), 2) is None
+    box = make_space(Bounds([0, -np.inf], [np.inf, 1]), 2)
     assert box is not None
     assert box.low.tolist() == [0, -np.inf]
     assert box.high.tolist() == [np.inf, 1]
@@ -116,11 +116,11 @@ def test_open_sides():
 )
 def test_bad_bounds(bounds, words):
     with pytest.raises(ValueError, match="bounds") as error:
-        parse_bounds(bounds, 2)
+        make_space(bounds, 2)
     assert words in str(error.value)
 
 
 @pytest.mark.parametrize("bounds", [3, "ab", [(0, 1), ("a", "b")], [(0, 1), None], [(0, 1), (True, 2)]])
 def test_bounds_of_the_wrong_type(bounds):
     with pytest.raises(TypeError, match="bounds"):
-        parse_bounds(bounds, 2)
+        make_space(bounds, 2)

@@ -1,6 +1,6 @@
-"""A stretch of generations of many runs side by side in one compiled program, and the little that the stop tests need of each.
+"""A chunk of generations of many runs side by side in one compiled program, and the little that the stop tests need of each.
 
-Runs begin with a stretch. What a run does after it has stopped is computed and thrown away by the host, which knows when it
+Runs begin with a chunk. What a run does after it has stopped is computed and thrown away by the host, which knows when it
 stopped; only its random numbers and its place in the program are lost.
 """
 
@@ -11,42 +11,44 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from thalweg.batch.device_loop import Static, evaluate
-from thalweg.compiled import steps as stepping
-from thalweg.search.stopping import flat_place
-from thalweg.space.box import Box
+from thalweg.batch.device_loop import Setup, evaluate
+from thalweg.compiled.generation import generation, is_finite
+from thalweg.compiled.keys import as_key
+from thalweg.compiled.steps import scale_of
+from thalweg.search.stopping.stop_tests import flat_rank
+from thalweg.space import Space
 from thalweg.strategies import ranking
 from thalweg.strategies.strategy import Array, State, Strategy
 
 BLOCK = 10
-"""The condition number is looked at every tenth generation, as in `Optimizer`; a stretch is a whole number of these."""
+"""The condition number is computed every tenth generation, as in `Optimizer`; a chunk is a multiple of this."""
 NEVER = np.iinfo(np.int32).max
 
 
-class Going(NamedTuple):
-    """A run on its way."""
+class LaneState(NamedTuple):
+    """A run in progress."""
 
     state: State
     mean: Array
 
 
-class Begin(NamedTuple):
-    """What the host says about each slot before a stretch; arrays of numpy or JAX, as below."""
+class Refill(NamedTuple):
+    """Instructions of the host for each lane before a chunk; arrays of numpy or JAX."""
 
     fresh: Any
-    """Whether a run begins here; then from the next three."""
+    """True where a run begins, from the next three fields."""
     words: Any
     x0: Any
     sigma0: Any
     row: Any
-    """The number of the problem."""
+    """Number of the problem."""
 
 
-class Glance(NamedTuple):
-    """What is seen of a generation."""
+class Observation(NamedTuple):
+    """What the host needs of a generation; see `ChunkSummary` for the fields after `x`."""
 
     x: Any
-    """Its best point, as the objective sees it."""
+    """Best point, as the objective takes it."""
     best: Any
     place: Any
     median: Any
@@ -58,97 +60,96 @@ class Glance(NamedTuple):
     finite: Any
 
 
-class Record(NamedTuple):
-    """What is seen of a stretch, generations first."""
+class ChunkRecord(NamedTuple):
+    """What the host needs of a chunk, generations first."""
 
-    glances: Glance
+    observations: Observation
     condition: Any
-    """At least the condition number of the covariance, for each block; None where the strategy has no affine part."""
+    """Upper bound of the covariance's condition number after each block; None where the strategy has no affine part."""
     scale: Any
-    """The affine part after each block, for the few whose condition number must be known."""
+    """The affine root after each block, for the few runs whose condition number must be known."""
     hits: Any
-    """Evaluations within the stretch until a value was at or below each target, (runs, targets); NEVER if there was none."""
+    """Evaluations within the chunk until a value was at or below each target, (runs, targets); NEVER if there was none."""
 
 
-def blank(static: Static, d: int) -> Going:
-    """Slots in which nothing runs yet."""
-    words, points = jnp.zeros((static.width, 2), np.uint32), jnp.zeros((static.width, d))
-    state = jax.eval_shape(jax.vmap(static.strategy.init), stepping.as_key(words), points, points[:, 0])
+def blank(setup: Setup, d: int) -> LaneState:
+    """Return lanes without runs."""
+    words, points = jnp.zeros((setup.lanes, 2), np.uint32), jnp.zeros((setup.lanes, d))
+    state = jax.eval_shape(jax.vmap(setup.strategy.init), as_key(words), points, points[:, 0])
 
     def zeros(leaf: Any) -> Any:
         is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-        return stepping.as_key(jnp.zeros((*leaf.shape, 2), np.uint32)) if is_key else jnp.zeros(leaf.shape, leaf.dtype)
+        return as_key(jnp.zeros((*leaf.shape, 2), np.uint32)) if is_key else jnp.zeros(leaf.shape, leaf.dtype)
 
-    return Going(jax.tree.map(zeros, state), points)
+    return LaneState(jax.tree.map(zeros, state), points)
 
 
 @jax.jit
-def take(slots: Going, places: Array) -> Going:
-    """The slots at these places."""
-    return jax.tree.map(lambda leaf: leaf[places], slots)
+def take(lanes: LaneState, places: Array) -> LaneState:
+    """Return the lanes at these places."""
+    return jax.tree.map(lambda leaf: leaf[places], lanes)
 
 
 @partial(jax.jit, static_argnums=0)
-def run_stretch(static: Static, slots: Going, begin: Begin, args: Any, targets: Array, box: Box | None) -> tuple[Going, Record]:
-    """So many generations of all slots; `args` and `targets` have a row for each problem."""
-    args, targets = jax.tree.map(lambda leaf: leaf[begin.row], (args, targets))
-    fresh = jax.vmap(static.strategy.init)(stepping.as_key(begin.words), begin.x0, begin.sigma0)
-    slots = jax.tree.map(partial(_choose, begin.fresh), Going(fresh, begin.x0), slots)
-    step, n = jax.vmap(partial(_generation, static, box)), static.strategy.population(begin.x0.shape[-1])
+def run_chunk(
+    setup: Setup, lanes: LaneState, refill: Refill, args: Any, targets: Array, space: Space
+) -> tuple[LaneState, ChunkRecord]:
+    """Make `setup.generations` generations in all lanes; `args` and `targets` have a row for each problem."""
+    args, targets = jax.tree.map(lambda leaf: leaf[refill.row], (args, targets))
+    fresh = jax.vmap(setup.strategy.init)(as_key(refill.words), refill.x0, refill.sigma0)
+    lanes = jax.tree.map(partial(_choose, refill.fresh), LaneState(fresh, refill.x0), lanes)
+    step, n = jax.vmap(partial(_advance, setup, space)), setup.strategy.population(refill.x0.shape[-1])
 
-    def generation(carry: Any, number: Array) -> tuple[Any, Glance]:
-        slots, hits = carry
-        # the barriers keep the compiler from merging a generation with what is around it: see `slots`
-        slots, glance, places = jax.lax.optimization_barrier(step(*jax.lax.optimization_barrier((slots, args, targets))))
+    def one(carry: Any, number: Array) -> tuple[Any, Observation]:
+        lanes, hits = carry
+        # the barriers keep the compiler from merging a generation with what is around it: see `device_loop`
+        lanes, seen, places = jax.lax.optimization_barrier(step(*jax.lax.optimization_barrier((lanes, args, targets))))
         hits = jnp.where((hits == NEVER) & (places < n), number * n + places + 1, hits)
-        return (slots, hits), glance
+        return (lanes, hits), seen
 
     def block(carry: Any, number: Array) -> tuple[Any, Any]:
-        carry, glances = jax.lax.scan(generation, carry, number * BLOCK + jnp.arange(BLOCK, dtype=np.int32))
-        return carry, (glances, jax.vmap(partial(_condition, static.strategy))(carry[0].state))
+        carry, seen = jax.lax.scan(one, carry, number * BLOCK + jnp.arange(BLOCK, dtype=np.int32))
+        return carry, (seen, jax.vmap(partial(_condition, setup.strategy))(carry[0].state))
 
-    blocks = jnp.arange(static.generations // BLOCK, dtype=np.int32)
+    blocks = jnp.arange(setup.generations // BLOCK, dtype=np.int32)
     never = jnp.full(targets.shape, NEVER, np.int32)
-    (slots, hits), (glances, (condition, scale)) = jax.lax.scan(block, (slots, never), blocks)
-    glances = jax.tree.map(lambda leaf: leaf.reshape(static.generations, *leaf.shape[2:]), glances)
-    return slots, Record(glances, condition, scale, hits)
+    (lanes, hits), (seen, (condition, scale)) = jax.lax.scan(block, (lanes, never), blocks)
+    seen = jax.tree.map(lambda leaf: leaf.reshape(setup.generations, *leaf.shape[2:]), seen)
+    return lanes, ChunkRecord(seen, condition, scale, hits)
 
 
-def _generation(static: Static, box: Box | None, slot: Going, args: Any, targets: Array) -> tuple[Going, Glance, Array]:
-    """The slot a generation later, what was seen, and for each target the first point that reaches it: n if none does."""
-    strategy = static.strategy
-    e, y, asked = strategy.ask(slot.state)
-    x, f = evaluate(static, box, args, y)
-    told, _ = strategy.tell(asked, e, y, f)
-    mean, std = strategy.spread(told)
-    finite = stepping.is_finite((told, mean, std))
+def _advance(setup: Setup, space: Space, lane: LaneState, args: Any, targets: Array) -> tuple[LaneState, Observation, Array]:
+    """Return the lane a generation later, what was seen, and for each target the first point that reaches it (n: none)."""
+    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, args))
+    mean, std = learned.mean, learned.std
+    finite = is_finite((learned.state, mean, std))
     f = ranking.sanitise(f)
     ranked, place, n = jnp.sort(f), jnp.argmin(f), f.shape[0]
     still = mean == mean + 0.2 * std
-    glance = Glance(
+    seen = Observation(
         x[place],
         ranked[0],
         place.astype(np.int32),
         (ranked[(n - 1) // 2] + ranked[n // 2]) / 2,
-        ranked[flat_place(n)],
+        ranked[flat_rank(n)],
         ranked[-1],
         jnp.max(std),
-        jnp.max(jnp.abs(mean - slot.mean)),
+        jnp.max(jnp.abs(mean - lane.mean)),
         jnp.where(jnp.any(still), jnp.argmax(still), -1).astype(np.int32),
         finite,
     )
-    state = jax.tree.map(partial(_choose, finite), told, slot.state)
+    state = jax.tree.map(partial(_choose, finite), learned.state, lane.state)
     lowest = jax.lax.cummin(f)  # falls, so that the points before a target is reached can be counted
     if n * targets.shape[0] <= 4096:
         places = jnp.sum(lowest[:, None] > targets, 0)
     else:
         places = jnp.searchsorted(-lowest, -targets, method="scan_unrolled")
-    return Going(state, jnp.where(finite, mean, slot.mean)), glance, places.astype(np.int32)
+    return LaneState(state, jnp.where(finite, mean, lane.mean)), seen, places.astype(np.int32)
 
 
 def _condition(strategy: Strategy, state: State) -> tuple[Array | None, Array | None]:
-    """An upper bound of the condition number, which costs a tenth of its value, and the matrix itself."""
-    scale = stepping.scale_of(strategy, state)
+    """Return an upper bound of the condition number, which costs a tenth of computing it, and the affine root itself."""
+    scale = scale_of(strategy, state)
     if scale is None:
         return None, None
     if scale.ndim == 1:

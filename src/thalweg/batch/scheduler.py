@@ -1,8 +1,8 @@
-"""Problems on their way through their restarts, side by side.
+"""Many problems with their restarts, side by side on one device.
 
-Runs of the same population share a compiled program with a fixed number of slots: a group. The device makes a stretch of
-generations of all slots of a group, the host decides which runs have ended and when, and sends their problems on to the group
-of their next run. A problem knows nothing of the others: what it does is what `minimize` does with the same seed.
+Runs of the same population share a compiled program with a fixed number of lanes: a lane group. The device makes a chunk of
+generations in all lanes of a group, the host decides which runs have ended and when, and sends their problems on to the group
+of their next run. Problems do not affect one another: each does what `minimize` does with the same seed.
 """
 
 from collections import deque
@@ -14,26 +14,26 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from thalweg._common.checks import shortened
-from thalweg.batch.chunk import BLOCK, Begin, Going, Record, blank, run_stretch, take
-from thalweg.batch.device_loop import Static
-from thalweg.batch.stopping import ManyStopTests, Stretch, Verdict
-from thalweg.compiled import steps as stepping
-from thalweg.search.campaign import FINAL, Schedule, Start
-from thalweg.search.stopping import Budget, Tolerances, default_max_iter, spent
-from thalweg.space.box import Box
+from thalweg.batch.chunk import BLOCK, ChunkRecord, LaneState, Refill, blank, run_chunk, take
+from thalweg.batch.device_loop import Setup
+from thalweg.batch.stop_tests import ChunkSummary, ManyStopTests, Verdict
+from thalweg.compiled.keys import seed_words
+from thalweg.compiled.steps import covariance_condition
+from thalweg.search.campaign import Best, Campaign, Start
+from thalweg.search.stopping import Tolerances
+from thalweg.space import Space
 from thalweg.strategies.registry import with_popsize
 from thalweg.strategies.strategy import Array, Strategy
 
 NARROWER = 4
-"""Slots come in widths of all, a quarter of all, and so on: few programs to compile, and few slots that stand empty."""
+"""Groups have all lanes, a quarter of all, and so on: few programs to compile, and few lanes that stand empty."""
 NARROWEST = 16
-"""Fewer slots are not worth a program of their own."""
+"""Minimal number of lanes; fewer are not worth a program of their own."""
 ENDLESS = np.iinfo(np.int64).max // 2
 
 
-class Course(NamedTuple):
-    """One of the runs of a problem."""
+class RunSummary(NamedTuple):
+    """One finished run of a problem."""
 
     popsize: int
     sigma0: float
@@ -44,220 +44,207 @@ class Course(NamedTuple):
 
 
 @dataclass
-class Problem:
-    """A function with its restarts: what is left of the runs that have ended, and the beginning of the present one."""
+class Task:
+    """One problem on its way through its runs."""
 
     x0: Any
-    schedule: Schedule
-    ftarget: float | None
-    x: Any = None
-    fun: float = inf
-    nfev: int = 0
-    courses: list[Course] = field(default_factory=list[Course])
+    campaign: Campaign
+    runs: list[RunSummary] = field(default_factory=list[RunSummary])
     start: Start | None = None
+    """Beginning of the present run; None once the last one has ended."""
+
+    def begin(self, space: Space) -> None:
+        """Begin the next run."""
+        self.start = self.campaign.start(self.x0, space)
+        space.check(self.start.x0, "x0")
+
+    def end(self, nfev: int, nit: int, best: Best, reasons: dict[str, float], space: Space) -> None:
+        """Take account of the end of the present run, and begin the next one if one follows."""
+        start, campaign = self.present, self.campaign
+        used_up = campaign.spent(nfev, nit, campaign.overall(best).f, 0.0)
+        stop = reasons | campaign.run_budget(start).spent(nfev, nit, best.f, 0.0) | used_up
+        self.runs.append(RunSummary(start.popsize, start.sigma0, nfev, nit, best.f, stop))
+        self.campaign = campaign.after(nfev, nit, 0, best, success=False)
+        self.start = None
+        if campaign.follows(stop, used_up):
+            self.begin(space)
+
+    @property
+    def present(self) -> Start:
+        """The beginning of the present run."""
+        if self.start is None:
+            raise RuntimeError("this problem has no further run")
+        return self.start
 
 
-class Common(NamedTuple):
-    """What all groups share."""
+class BatchSettings(NamedTuple):
+    """Settings that all lane groups share."""
 
     strategy: Strategy
     fun: Callable[..., Array]
     vectorized: bool
     d: int
-    budget: Budget
-    """Of each problem, over all its runs."""
-    restarts: int
     tolerances: Tolerances
     generations: int
-    """Of a stretch."""
-    width: int
-    """How many runs side by side at most."""
+    """Generations of a chunk."""
+    lanes: int
+    """Maximal number of runs side by side."""
     busy: int
-    """Fewer points side by side take the device as long."""
-    box: Box | None
+    """Number of points below which the device takes as long as for this number."""
+    space: Space
     tables: tuple[Any, Any, Any]
-    """Arguments of the objective and targets, a row for each problem, and the box, on the device."""
+    """Arguments of the objective and targets, a row for each problem, and the space, on the device."""
 
 
-class Runs(NamedTuple):
-    """What the host knows of the run in each slot."""
+class LaneTable(NamedTuple):
+    """What the host knows of the run in each lane."""
 
     row: np.ndarray
-    """The number of its problem; -1 where there is none."""
+    """Number of its problem; -1 where there is none."""
     longest: np.ndarray
-    """In generations; 0 where there is none."""
+    """Maximal number of generations; 0 where there is no run."""
     words: np.ndarray
     x0: np.ndarray
-    """In the unbounded search space."""
+    """Start in R^d."""
     best_x: np.ndarray
 
     @classmethod
-    def none(cls, width: int, d: int) -> "Runs":
-        """Empty slots."""
-        words, points = np.zeros((width, 2), np.uint32), np.zeros((width, d))
-        return cls(np.full(width, -1), np.zeros(width, int), words, points, points.copy())
+    def empty(cls, lanes: int, d: int) -> "LaneTable":
+        """Return a table without runs."""
+        words, points = np.zeros((lanes, 2), np.uint32), np.zeros((lanes, d))
+        return cls(np.full(lanes, -1), np.zeros(lanes, int), words, points, points.copy())
 
 
-class Group:
-    """The runs with one population."""
+class LaneGroup:
+    """The lanes of runs with one population."""
 
-    def __init__(self, common: Common, problems: Sequence[Problem], popsize: int) -> None:
-        self.common, self.problems, self.popsize = common, problems, popsize
-        self.strategy = with_popsize(common.strategy, popsize)
-        limited = common.budget.limited and not common.restarts
-        self.limit = None if limited else default_max_iter(common.d, popsize)
+    def __init__(self, settings: BatchSettings, tasks: Sequence[Task], popsize: int) -> None:
+        self.settings, self.tasks, self.popsize = settings, tasks, popsize
+        self.strategy = with_popsize(settings.strategy, popsize)
         self.waiting: deque[int] = deque()
         """Numbers of problems whose next run has this population."""
-        self.runs, self.tests = Runs.none(0, common.d), ManyStopTests(common.d, popsize, common.tolerances, 0)
-        self.slots: Going | None = None
+        self.table = LaneTable.empty(0, settings.d)
+        self.tests = ManyStopTests(settings.d, popsize, settings.tolerances, 0)
+        self.lanes: LaneState | None = None
 
     @property
     def load(self) -> int:
-        """How many problems want to go on here."""
-        return int((self.runs.row >= 0).sum()) + len(self.waiting)
+        """Number of problems that are here or wait to be."""
+        return int((self.table.row >= 0).sum()) + len(self.waiting)
 
     @property
     def width(self) -> int:
-        """How many slots there are."""
-        return len(self.runs.row)
+        """Number of lanes."""
+        return len(self.table.row)
 
     def advance(self, hits: np.ndarray) -> tuple[list[int], int]:
-        """Make a stretch; returns the problems whose run has ended, and how many generations were needed."""
+        """Make a chunk; return the problems whose run has ended, and the number of generations that were needed."""
         self._resize()
         fresh = self._fill()
-        static, runs = self._static(self.width), self.runs
-        args, targets, box = self.common.tables
-        begin = Begin(fresh, runs.words, runs.x0, self.tests.sigma0, np.maximum(runs.row, 0))
-        self.slots, record = run_stretch(static, self.slots, jax.device_put(begin), args, targets, box)
-        glances, condition, found = jax.device_get((record.glances, record.condition, record.hits))
-        record = Record(glances, condition, record.scale, found)
+        setup, table, space = self._setup(self.width), self.table, self.settings.space
+        args, targets, device_space = self.settings.tables
+        refill = Refill(fresh, table.words, table.x0, self.tests.sigma0, np.maximum(table.row, 0))
+        self.lanes, record = run_chunk(setup, self.lanes, jax.device_put(refill), args, targets, device_space)
+        seen, condition, found = jax.device_get((record.observations, record.condition, record.hits))
+        record = ChunkRecord(seen, condition, record.scale, found)
         before, nit = self.tests.best_nfev, self.tests.nit.copy()
-        goals = np.array([self.problems[row].ftarget for row in runs.row], float)  # None is NaN, which nothing reaches
-        verdict = self.tests.observe(self._stretch(record), runs.longest, goals)
-        going = np.flatnonzero(runs.row >= 0)
+        going = np.flatnonzero(table.row >= 0)
+        goals = np.array([self._goal(row) for row in table.row.tolist()], float)  # None is NaN, which nothing reaches
+        verdict = self.tests.observe(self._summary(record), table.longest, goals)
         last = verdict.made - 1
         improved = going[verdict.best_nfev[going, last[going]] > before[going]]
         when = (verdict.best_nfev[improved, last[improved]] - 1) // self.popsize - nit[improved]
-        runs.best_x[improved] = record.glances.x[when, improved]
-        self._note(hits, going, record.hits, nit, verdict)
+        table.best_x[improved] = seen.x[when, improved]
+        self._record_hits(hits, going, found, nit, verdict)
         ended = going[verdict.ended[going]]
-        rows = runs.row[ended].tolist()
+        rows = table.row[ended].tolist()
         for i, row in zip(ended.tolist(), rows, strict=True):
             g = int(last[i])
-            self._finish(
-                self.problems[row], int(nit[i]) + g + 1, float(verdict.best_f[i, g]), runs.best_x[i], verdict.reasons[i]
-            )
-        runs.row[ended], runs.longest[ended] = -1, 0
+            made, best = int(nit[i]) + g + 1, Best(table.best_x[i].copy(), float(verdict.best_f[i, g]), 0)
+            self.tasks[row].end(made * self.popsize, made, best, verdict.reasons[i], space)
+        table.row[ended], table.longest[ended] = -1, 0
         return rows, int(verdict.made[going].sum())
 
-    def _static(self, width: int) -> Static:
-        common = self.common
-        return Static(self.strategy, common.fun, common.generations, common.vectorized, width)
+    def _goal(self, row: int) -> float | None:
+        return self.tasks[row].campaign.budget.ftarget if row >= 0 else None
+
+    def _setup(self, lanes: int) -> Setup:
+        settings = self.settings
+        return Setup(self.strategy, settings.fun, settings.generations, settings.vectorized, lanes)
 
     def _resize(self) -> None:
-        width = self.common.width
-        while width > NARROWEST and width * self.popsize > self.common.busy and -(-width // NARROWER) >= self.load:
-            width = -(-width // NARROWER)
-        if width == self.width:
+        settings, lanes = self.settings, self.settings.lanes
+        while lanes > NARROWEST and lanes * self.popsize > settings.busy and -(-lanes // NARROWER) >= self.load:
+            lanes = -(-lanes // NARROWER)
+        if lanes == self.width:
             return
-        going = np.flatnonzero(self.runs.row >= 0)
-        if self.slots is None or len(going) == 0:
-            self.slots = blank(self._static(width), self.common.d)
-            self.runs = Runs.none(width, self.common.d)
-            self.tests = ManyStopTests(self.common.d, self.popsize, self.common.tolerances, width)
+        going = np.flatnonzero(self.table.row >= 0)
+        if self.lanes is None or len(going) == 0:
+            self.lanes = blank(self._setup(lanes), settings.d)
+            self.table = LaneTable.empty(lanes, settings.d)
+            self.tests = ManyStopTests(settings.d, self.popsize, settings.tolerances, lanes)
             return
-        places = np.concatenate([going, np.full(width - len(going), going[0])])
-        self.slots = take(self.slots, jax.device_put(places))
-        self.runs, self.tests = Runs(*(part[places] for part in self.runs)), self.tests.take(places)
-        self.runs.row[len(going) :], self.runs.longest[len(going) :] = -1, 0
+        places = np.concatenate([going, np.full(lanes - len(going), going[0])])
+        self.lanes = take(self.lanes, jax.device_put(places))
+        self.table, self.tests = LaneTable(*(part[places] for part in self.table)), self.tests.take(places)
+        self.table.row[len(going) :], self.table.longest[len(going) :] = -1, 0
 
     def _fill(self) -> np.ndarray:
-        """Begin runs in the empty slots; returns in which."""
-        free = np.flatnonzero(self.runs.row < 0)[: len(self.waiting)]
+        """Begin runs in the empty lanes; return for each lane whether a run begins there."""
+        free = np.flatnonzero(self.table.row < 0)[: len(self.waiting)]
         sigma0 = np.ones(len(free))
         for k, i in enumerate(free.tolist()):
             row = self.waiting.popleft()
-            problem = self.problems[row]
-            start = begun(problem)
-            left = min((self.common.budget.max_evals or inf) - problem.nfev, start.max_evals or inf)
-            self.runs.row[i] = row
-            self.runs.longest[i] = min(-(-left // self.popsize), self.limit or ENDLESS)
-            self.runs.words[i] = stepping.seed_words(start.seed)
-            self.runs.x0[i] = start.x0 if self.common.box is None else self.common.box.out_of(start.x0)
-            self.runs.best_x[i], sigma0[k] = start.x0, start.sigma0
+            start, campaign = self.tasks[row].present, self.tasks[row].campaign
+            self.table.row[i] = row
+            generations = -(-campaign.evaluations_left(start) // self.popsize)
+            self.table.longest[i] = min(generations, campaign.run_budget(start).max_iter or ENDLESS)
+            self.table.words[i] = seed_words(start.seed)
+            self.table.x0[i] = self.settings.space.to_search(start.x0)
+            self.table.best_x[i], sigma0[k] = start.x0, start.sigma0
         self.tests.begin(free, sigma0)
         fresh = np.zeros(self.width, bool)
         fresh[free] = True
         return fresh
 
-    def _stretch(self, record: Record) -> Stretch:
-        """The record as the stop tests want it."""
-        condition = np.full((self.width, self.common.generations), np.nan)
-        bound = record.condition if self.common.tolerances.tolconditioncov > 0 else None
-        if bound is not None:
-            doubtful = np.argwhere(~(bound <= self.common.tolerances.tolconditioncov) & (self.runs.row >= 0))
+    def _summary(self, record: ChunkRecord) -> ChunkSummary:
+        """Return the record as the stop tests want it."""
+        limit = self.settings.tolerances.tolconditioncov or 0
+        condition = np.full((self.width, self.settings.generations), np.nan)
+        if record.condition is not None and limit > 0:
+            doubtful = np.argwhere(~(record.condition <= limit) & (self.table.row >= 0))
             scale = np.asarray(record.scale) if len(doubtful) else np.empty(0)
             for block, i in doubtful.tolist():
-                condition[i, (block + 1) * BLOCK - 1] = stepping.covariance_condition(scale[block, i])
-        columns = {name: np.swapaxes(getattr(record.glances, name), 0, 1) for name in Stretch._fields if name != "condition"}
-        return Stretch(condition=condition, **columns)
+                condition[i, (block + 1) * BLOCK - 1] = covariance_condition(scale[block, i])
+        names = [name for name in ChunkSummary._fields if name != "condition"]
+        columns = {name: np.swapaxes(getattr(record.observations, name), 0, 1) for name in names}
+        return ChunkSummary(condition=condition, **columns)
 
-    def _note(self, hits: np.ndarray, going: np.ndarray, found: np.ndarray, nit: np.ndarray, verdict: Verdict) -> None:
-        """Write down which targets were reached, and when."""
-        rows = self.runs.row[going]
-        base = np.array([self.problems[row].nfev for row in rows]) + nit[going] * self.popsize
+    def _record_hits(
+        self, hits: np.ndarray, going: np.ndarray, found: np.ndarray, nit: np.ndarray, verdict: Verdict
+    ) -> None:
+        """Record which targets were reached, and after how many evaluations."""
+        rows = self.table.row[going]
+        base = np.array([self.tasks[row].campaign.nfev for row in rows]) + nit[going] * self.popsize
         first = np.where(found[going] <= verdict.made[going, None] * self.popsize, base[:, None] + found[going], inf)
         hits[rows] = np.minimum(hits[rows], first)
 
-    def _finish(self, problem: Problem, nit: int, fun: float, x: np.ndarray, reasons: dict[str, float]) -> None:
-        """The end of a run."""
-        start, nfev, common = begun(problem), nit * self.popsize, self.common
-        alone = Budget(max_evals=start.max_evals, max_iter=self.limit)
-        if fun < problem.fun:
-            problem.fun, problem.x = fun, x.copy()
-        elif problem.x is None:
-            problem.x = start.x0
-        problem.nfev += nfev
-        total = Budget(max_evals=common.budget.max_evals, ftarget=problem.ftarget)
-        used_up = spent(total, problem.nfev, 0, problem.fun, 0.0)
-        stop = reasons | spent(alone, nfev, nit, fun, 0.0) | used_up
-        problem.courses.append(Course(self.popsize, start.sigma0, nfev, nit, fun, stop))
-        problem.schedule = problem.schedule.after(nfev)
-        over = bool(used_up) or not stop.keys().isdisjoint(FINAL) or problem.schedule.doubled >= common.restarts
-        problem.start = None if over else begin(problem, common.box)
 
-
-def begin(problem: Problem, box: Box | None) -> Start:
-    """The beginning of the problem's next run."""
-    start = problem.schedule.start(problem.x0, box)
-    if box is not None and not np.all(box.contains(start.x0)):
-        raise ValueError(f"x0 must lie inside the bounds, got {shortened(start.x0.tolist())}")
-    return start
-
-
-def begun(problem: Problem) -> Start:
-    """The beginning of the problem's present run."""
-    if problem.start is None:
-        raise RuntimeError("this problem has ended")
-    return problem.start
-
-
-def run_groups(common: Common, problems: Sequence[Problem], targets: np.ndarray) -> tuple[int, float, np.ndarray]:
-    """All problems to their ends: how many stretches it took, the share of generations that were not needed, and the hits."""
-    groups: dict[int, Group] = {}
+def run_tasks(settings: BatchSettings, tasks: Sequence[Task], targets: np.ndarray) -> tuple[int, float, np.ndarray]:
+    """Bring all problems to their ends; return the number of chunks, the share of wasted generations, and the hits."""
+    groups: dict[int, LaneGroup] = {}
     hits = np.full(targets.shape, inf)
-    rounds = made = needed = 0
-    ended = list(range(len(problems)))
-    for problem in problems:
-        problem.start = begin(problem, common.box)
+    chunks = made = needed = 0
+    ended = list(range(len(tasks)))
+    for task in tasks:
+        task.begin(settings.space)
     while True:
         for row in ended:
-            start = problems[row].start
-            if start is not None:
-                groups.setdefault(start.popsize, Group(common, problems, start.popsize)).waiting.append(row)
+            if (start := tasks[row].start) is not None:
+                groups.setdefault(start.popsize, LaneGroup(settings, tasks, start.popsize)).waiting.append(row)
         # the group for which most problems wait: the others fill up meanwhile
         group = max(groups.values(), key=lambda group: group.load)
         if group.load == 0:
-            return rounds, 1 - needed / made, hits
+            return chunks, 1 - needed / made, hits
         ended, useful = group.advance(hits)
-        rounds, made, needed = rounds + 1, made + group.width * common.generations, needed + useful
+        chunks, made, needed = chunks + 1, made + group.width * settings.generations, needed + useful

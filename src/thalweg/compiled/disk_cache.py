@@ -1,15 +1,15 @@
-"""Compiled programs on disk, so that the next process need not compile them again.
+"""A cache of compiled programs on disk, so that the next process need not compile them again.
 
 The environment variable THALWEG_COMPILATION_CACHE says where: a folder, or "off". By default it is `thalweg` in the user's
 cache folder (XDG_CACHE_HOME or ~/.cache, ~/Library/Caches, %LOCALAPPDATA%). A user who has given JAX a compilation cache, or
 has switched JAX's off, gets just that, and nothing is written here.
 
-JAX's own cache is one for the whole process, set up once: switched on for us it would serve the user's programs too. So the
-programs are stored by themselves, under a hash of their text and of all that the compiler looks at. They are traced and
-lowered as ever, so that no strategy, however it is made, can get the program of another one. Whatever goes wrong here ends in a
+JAX's own cache serves the whole process: switched on for the library, it would cache the user's programs too. Therefore the
+library's programs have a cache of their own, keyed by a hash of their text and of everything the compiler depends on. Programs
+are still traced and lowered in each process, so no strategy can get the program of another one. Any error here falls back to a
 compilation.
 
-An entry holds machine code, as those of JAX's cache do: who may write to the folder can run code as the user who reads it.
+An entry holds machine code, as those of JAX's cache do: anyone who can write to the folder can run code as the user who reads it.
 """
 
 import contextlib
@@ -36,13 +36,13 @@ VARIABLE = "THALWEG_COMPILATION_CACHE"
 OFF = ("off", "0", "false", "no")
 FORMAT = b"thalweg program 1\n"
 LIMIT = 256 * 2**20
-"""Bytes that all entries may take together; the least recently used ones are removed."""
+"""Size limit of all entries together, in bytes; the least recently used ones are removed."""
 NOISE = (b"cpu_aot_loader.cc", b"pjrt_executable.cc")
-"""Sources of XLA that warn of each program they load, even one of this machine: tuning hints count as missing features."""
+"""Source files of XLA whose warnings about loaded programs are false: they count tuning hints as missing features."""
 
 
 class Entry:
-    """The place of a program on disk.
+    """The file of a program.
 
     >>> entry = Entry(getfixture("tmp_path") / "program")
     >>> entry.write(b"machine code"), entry.read()
@@ -53,7 +53,7 @@ class Entry:
         self.path = path
 
     def read(self) -> bytes | None:
-        """What was written, or None; never a part of it, and nothing that has changed since."""
+        """Return the program, or None if the file is missing, incomplete or changed."""
         with contextlib.suppress(OSError, zlib.error):
             head, digest, packed = _split(self.path.read_bytes())
             if head == FORMAT and digest == hashlib.sha256(packed).digest():
@@ -62,7 +62,7 @@ class Entry:
         return None
 
     def write(self, program: bytes) -> None:
-        """Replace the entry in one step: of two processes that write it at once the last one wins, and both are right."""
+        """Write the file atomically: if two processes write it at once, the last one wins, and both are right."""
         packed = zlib.compress(program, 1)
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".", dir=self.path.parent)
@@ -76,7 +76,7 @@ class Entry:
 
 
 def entry_of(lowered: Any, options: Mapping[str, Any]) -> Entry | None:
-    """Where the program that a lowered function compiles to has its place; None where it is not to be kept."""
+    """Return the entry for the program of a lowered function; None if it must not be cached."""
     root = folder()
     if root is None or jax.default_backend() != "cpu" or setting("jax_default_device") is not None:
         return None
@@ -89,7 +89,7 @@ def entry_of(lowered: Any, options: Mapping[str, Any]) -> Entry | None:
 
 
 def load(entry: Entry, lowered: Any) -> Any:
-    """The compiled program, or None if there is none."""
+    """Return the compiled program of an entry; None if there is none or it cannot be used."""
     program = entry.read()
     if program is None:
         return None
@@ -105,7 +105,7 @@ def load(entry: Entry, lowered: Any) -> Any:
 
 
 def save(entry: Entry, compiled: Any) -> None:
-    """Keep a program, which must not have run yet: some programs cannot be written once they have."""
+    """Store a program. It must not have run yet: some programs cannot be serialised after their first call."""
     try:
         from jax.experimental import serialize_executable
 
@@ -116,7 +116,7 @@ def save(entry: Entry, compiled: Any) -> None:
 
 
 def folder() -> Path | None:
-    """Where programs are kept; None for not at all."""
+    """Return the folder of the cache; None if caching is off."""
     chosen = os.environ.get(VARIABLE, "")
     if chosen.strip().lower() in OFF or setting("jax_compilation_cache_dir") or not setting("jax_enable_compilation_cache"):
         return None
@@ -128,7 +128,7 @@ def folder() -> Path | None:
 
 
 def prune(root: Path, limit: int = LIMIT) -> None:
-    """Remove what was used least recently, of all versions, until the rest is within the limit."""
+    """Remove the least recently used entries, of all versions, until the rest is within the limit."""
     size = 0
     for _, length, path in sorted(_files(root), reverse=True):
         size += length
@@ -137,12 +137,12 @@ def prune(root: Path, limit: int = LIMIT) -> None:
 
 
 def setting(name: str) -> Any:
-    """One of JAX's settings, as it is in this thread; most are unknown to a type checker."""
+    """Return one of JAX's settings as it is in this thread; most are unknown to a type checker."""
     return getattr(jax.config, name)
 
 
 def settings() -> tuple[tuple[str, str], ...]:
-    """All of JAX's settings, as they are here and now: what is compiled may depend on each."""
+    """Return all of JAX's settings as they are in this thread: compiled programs may depend on each."""
     values = jax.config.values
     return tuple((name, repr(getattr(jax.config, name, values[name]))) for name in sorted(values))
 
@@ -164,7 +164,7 @@ def _user_caches() -> Path:
 
 
 def _private(root: Path) -> bool:
-    """Whether nobody else could have put something into the folder."""
+    """Return whether only this user can write to the folder."""
     if not hasattr(os, "getuid") or not root.exists():
         return True
     status = root.stat()
@@ -176,7 +176,7 @@ def _private(root: Path) -> bool:
 
 @cache
 def _surroundings() -> tuple[str, ...]:
-    """The versions, the processor and the flags that a program is compiled for."""
+    """Return the versions, the processor and the flags that a program is compiled for."""
     processor = [platform.machine(), platform.processor()]
     with contextlib.suppress(OSError):  # Linux alone has this file
         names = ("model name", "flags", "Features", "CPU implementer", "CPU part")
@@ -202,7 +202,7 @@ _descriptor = threading.Lock()
 
 @contextlib.contextmanager
 def _quiet() -> Generator[None]:
-    """Drop the noise that XLA writes to stderr past Python; what else arrives there meanwhile is written afterwards."""
+    """Drop XLA's false warnings, which it writes to stderr past Python; other output is written afterwards."""
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(_descriptor)

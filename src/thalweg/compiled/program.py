@@ -1,7 +1,7 @@
-"""Functions compiled ahead of time: out of the cache on disk, or by threads of their own while Python goes on.
+"""Functions compiled ahead of time: read from the cache on disk, or compiled by background threads.
 
-XLA compiles without Python's lock, so that the programs of a search are compiled at once, and the last of them while the first
-generation is evaluated. Tracing stays with the caller's thread, whose JAX settings it has to see.
+XLA compiles without Python's lock, so the programs of a search are compiled at once, and the last of them while the first
+generation is evaluated. Tracing stays in the caller's thread, whose JAX settings it has to see.
 """
 
 import threading
@@ -12,10 +12,10 @@ from typing import Any
 import jax
 import jax.monitoring
 
-from thalweg.compiled import disk_cache as compile_cache
+from thalweg.compiled import disk_cache
 
 OPTIONS: dict[str, Any] = {}
-"""For the compiler, and for our programs alone."""
+"""Compiler options for the library's own programs."""
 
 
 class Program:
@@ -31,9 +31,9 @@ class Program:
         self.function: Callable[..., Any] = jax.jit(function)
         lowered: Any = self.function.lower(*shapes)  # pyright: ignore[reportFunctionMemberAccess]
         self.shapes: Any = lowered.out_info
-        """Of what the function returns."""
+        """Shapes of what the function returns."""
         self.compiled: Any = None
-        self.pending: Future[Any] | None = in_background(_obtain, lowered, compile_cache.entry_of(lowered, OPTIONS))
+        self.pending: Future[Any] | None = in_background(_obtain, lowered, disk_cache.entry_of(lowered, OPTIONS))
 
     def __call__(self, *arguments: Any) -> Any:
         if self.pending is not None:
@@ -45,7 +45,7 @@ class Program:
 
 
 def in_background(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    """Call a function in a thread of its own. Python waits for the thread before it exits: XLA cannot be interrupted."""
+    """Call a function in a new thread. Python waits for the thread before it exits: XLA cannot be interrupted."""
     future: Future[Any] = Future()
 
     def run() -> None:
@@ -58,17 +58,17 @@ def in_background(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
     return future
 
 
-def _obtain(lowered: Any, entry: compile_cache.Entry | None) -> Any:
-    found = None if entry is None else compile_cache.load(entry, lowered)
+def _obtain(lowered: Any, entry: disk_cache.Entry | None) -> Any:
+    found = None if entry is None else disk_cache.load(entry, lowered)
     return _compile(lowered, entry) if found is None else found
 
 
-def _compile(lowered: Any, entry: compile_cache.Entry | None) -> Any:
+def _compile(lowered: Any, entry: disk_cache.Entry | None) -> Any:
     _this_thread.found = False
     compiled = lowered.compile(compiler_options=OPTIONS or None)
     # JAX goes on with a cache that it was once given, and what it takes from there is incomplete when it is stored again
     if entry is not None and not _this_thread.found:
-        compile_cache.save(entry, compiled)
+        disk_cache.save(entry, compiled)
     return compiled
 
 

@@ -1,150 +1,180 @@
-"""Checkpoints: one file of plain arrays and JSON, never a pickle, replaced atomically.
+"""Checkpoints: snapshots of a search in one file of plain arrays and JSON, never a pickle, replaced atomically.
 
-The state's leaves are stored by their names in the strategy's tree, random keys as the numbers they are made of, so that a file
-written under one version of JAX can be read under another.
+Each fact is stored once. The state's leaves are stored by their names in the strategy's tree, random keys as the numbers they
+are made of, so that a file written under one version of JAX can be read under another.
 """
 
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from thalweg._common.checks import shortened
+from thalweg.search.campaign import Best, Campaign
+from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedProblem, find_fault
+from thalweg.search.pending import PendingPoints
+from thalweg.search.run import Run
+from thalweg.space import Space
 from thalweg.storage import archive
-from thalweg.search.checkpoint_contents import check as find_wrong
-from thalweg.storage.archive import Target
+from thalweg.storage.schema import Seed
 from thalweg.strategies.strategy import State, Strategy
 
-if TYPE_CHECKING:
-    from thalweg.search.run import Optimizer
-
+Target = str | os.PathLike[str]
 HISTORY = ("recent", "bests", "medians")
+"""Arrays of the stop tests, which grow with the run."""
 COUNTERS = ("nit", "flat", "failed", "first", "reasons")
-FLIGHT = "flight"
-"""Points that were asked one by one, under `extra`."""
+"""Numbers of the stop tests."""
 STATE = "state."
-"""What the names of the state's leaves begin with."""
+"""Prefix of the names of the state's leaves."""
 
 
-def save(es: "Optimizer", path: Target, extra: Mapping[str, Any] | None = None) -> None:
-    """Write an optimiser to a file, and with it whatever else is of JSON's types."""
-    check(es, path)
-    leaves = _named(es.state)
-    history = {name: np.asarray(getattr(es.tests, name), float) for name in HISTORY}
-    arrays = {"best_x": es.best.x, "mean": es.mean, "std": es.std, "injected": es.injected}
-    meta = {
-        "identity": identity(es),
-        "config": _config(es),
-        "tests": {name: getattr(es.tests, name) for name in COUNTERS},
-        "best": {"f": es.best.f, "nfev": es.best.nfev},
-        "nfev": es.nfev,
-        "failures": es.failures,
-        "elapsed": es.elapsed,
-        "info": es.info,
-        "extra": {**(extra or {}), FLIGHT: es.flight.pack() if es.flight else None},
-    }
-    archive.write(Path(path), {**leaves, **history, **arrays}, meta)
+class Snapshot(NamedTuple):
+    """Everything that a continued search needs."""
+
+    contents: Contents
+    arrays: dict[str, np.ndarray]
 
 
-def restore(es: "Optimizer", path: Target) -> dict[str, Any]:
-    """Bring an optimiser of the same make to where the file was written; returns what else the file holds."""
-    meta, arrays = read(path)
-    compare(identity(es), meta["identity"], path)
-    _check_arrays(es, arrays, path)
-    leaves, tree = jax.tree.flatten(es.state)
-    es.state = jax.tree.unflatten(
-        tree, [_like(leaf, arrays[name]) for leaf, name in zip(leaves, _named(es.state), strict=True)]
-    )
-    for name in HISTORY:
-        setattr(es.tests, name, arrays[name].tolist())
-    for name in COUNTERS:
-        setattr(es.tests, name, meta["tests"][name])
-    es.best = es.best._replace(x=arrays["best_x"], **meta["best"])
-    es.mean, es.std, es.injected = arrays["mean"], arrays["std"], arrays["injected"]
-    es.nfev, es.failures, es.info = meta["nfev"], meta["failures"], meta["info"]
-    es.started -= meta["elapsed"]
-    flight = meta["extra"].pop(FLIGHT, None)
-    try:
-        es.flight.unpack(flight or {}, es.d)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: its open points are none ({error})") from None
-    return meta["extra"]
+def write(path: Target, snapshot: Snapshot) -> None:
+    """Write a snapshot to a file."""
+    archive.write(Path(path), snapshot.arrays, cast("Mapping[str, Any]", snapshot.contents))
 
 
-def check(es: "Optimizer", path: Target) -> None:
-    """Complain, before a run has cost anything, where a checkpoint could not be written."""
-    if not es.strategy.traceable:
-        raise ValueError(f"{shortened(es.strategy)} holds a third-party object that a checkpoint cannot store; leave it out")
+def read(path: Target) -> Snapshot:
+    """Read a snapshot; raise a ValueError if the file is damaged or was not written by this library."""
+    contents, arrays = archive.read(path)
+    if (fault := find_fault(contents)) is not None:
+        raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {fault}; take a copy of it, or remove it to begin anew")
+    return Snapshot(cast("Contents", contents), arrays)
+
+
+def check_target(strategy: Strategy, path: Target) -> None:
+    """Raise an error, before a run has cost anything, where a checkpoint could not be written."""
+    if not strategy.traceable:
+        raise ValueError(f"{shortened(strategy)} holds a third-party object that a checkpoint cannot store; leave it out")
     if not Path(path).parent.is_dir():
         raise ValueError(f"checkpoint {os.fspath(path)!r} lies in a directory that does not exist; make it first")
     archive.check_file(Path(path))
 
 
-def identity(es: "Optimizer") -> dict[str, Any]:
-    """What two runs must share for one to continue the other. Budgets and tolerances may change."""
-    return {
-        "strategy": repr(es.strategy),
-        "dimension": es.d,
-        "popsize": es.popsize,
-        "x0": es.x0.tolist(),
-        "sigma0": es.sigma0,
-        "bounds": _pairs(es),
-        "seed": es.seed,
-    }
-
-
-def compare(ours: Mapping[str, Any], theirs: Mapping[str, Any], path: Target) -> None:
-    """Complain about a checkpoint of another identity."""
-    for name, value in ours.items():
-        if theirs.get(name) != value:
+def compare(ours: SavedProblem, saved: Snapshot, path: Target) -> None:
+    """Raise a ValueError if the snapshot belongs to another problem. Budgets and tolerances may differ."""
+    theirs = saved.contents["problem"]
+    for name in ours:
+        if theirs[name] != ours[name]:
             raise ValueError(
-                f"checkpoint {os.fspath(path)!r} belongs to another problem: its {name} is {shortened(theirs.get(name))}, here "
-                f"it is {shortened(value)}; use the same or another file"
+                f"checkpoint {os.fspath(path)!r} belongs to another problem: its {name} is {shortened(theirs[name])}, here it "
+                f"is {shortened(ours[name])}; use the same or another file"
             )
 
 
-def configuration(path: Target, method: str | Strategy | None) -> dict[str, Any]:
-    """The arguments that make an optimiser like the one in the file."""
-    meta, _ = read(path)
-    config = meta["config"]
-    config["method"] = config["method"] if method is None else method
-    if config["method"] is None:
+def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: Any) -> dict[str, Any]:
+    """Return the arguments of an `Optimizer` that continues from the snapshot; `method` and `x0` replace what it lacks."""
+    problem, given = saved.contents["problem"], dict(saved.contents["settings"])
+    given |= {name: problem[name] for name in ("sigma0", "bounds", "seed", "bipop")}
+    given["x0"] = x0 if x0 is not None else None if problem["x0_is_drawn"] else problem["x0"]
+    given["method"] = given["method"] if method is None else method
+    if given["x0"] is None:
+        raise ValueError(f"checkpoint {os.fspath(path)!r} has starts that a callable drew; pass the callable as x0")
+    if given["method"] is None:
         raise ValueError(
-            f"checkpoint {os.fspath(path)!r} was written by {shortened(meta['identity']['strategy'])}, which has no name; "
-            "pass it as method"
+            f"checkpoint {os.fspath(path)!r} was written by {shortened(problem['strategy'])}, which has no name; pass it as "
+            "method"
         )
-    return config
+    return given
 
 
-def read(path: Target) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The JSON part and the arrays of a checkpoint."""
-    meta, arrays = archive.read(path)
-    wrong = find_wrong(meta)
-    if wrong is not None:
-        raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {wrong}; take a copy of it, or remove it to begin anew")
-    return meta, arrays
+def problem_of(strategy: Strategy, x0: np.ndarray, drawn: bool, campaign: Campaign, space: Space) -> SavedProblem:
+    """Return what two searches must share for one to continue the other; `drawn` if a callable drew the start x0."""
+    return {
+        "strategy": repr(strategy),
+        "dimension": len(x0),
+        "x0": x0.tolist(),
+        "x0_is_drawn": drawn,
+        "sigma0": campaign.sigma0,
+        "bounds": space.pairs,
+        "seed": Seed(campaign.seed),
+        "bipop": campaign.bipop,
+    }
 
 
-def _config(es: "Optimizer") -> dict[str, Any]:
-    options, method = es.options, es.method if isinstance(es.method, str) else None
+def settings_of(method: str | Strategy, options: Mapping[str, Any], popsize: Any, campaign: Campaign) -> dict[str, Any]:
+    """Return the arguments that a continued search may change, as JSON's types; objects are left out."""
+    name = method if isinstance(method, str) else None
     try:
         json.dumps(options, default=archive.plain)
     except TypeError:  # a flow or a step is among them
-        options, method = {name: value for name, value in options.items() if name.startswith("tol")}, None
-    common = {"x0": es.x0.tolist(), "sigma0": es.sigma0, "bounds": _pairs(es), "seed": es.seed}
-    return {**common, **es.limits, "method": method, "options": options}
+        options, name = {key: value for key, value in options.items() if key.startswith("tol")}, None
+    common = {"method": name, "options": dict(options), "popsize": popsize, "restarts": campaign.restarts}
+    return common | asdict(campaign.budget)
 
 
-def _pairs(es: "Optimizer") -> list[list[float | None]] | None:
-    if es.box is None:
-        return None
-    sides = [[value if np.isfinite(value) else None for value in side.tolist()] for side in (es.box.low, es.box.high)]
-    return [list(pair) for pair in zip(*sides, strict=True)]
+def take(
+    problem: SavedProblem,
+    settings: Mapping[str, Any],
+    campaign: Campaign,
+    run: Run,
+    pending: PendingPoints,
+    *,
+    injected: np.ndarray,
+    elapsed: float,
+    extra: Mapping[str, Any],
+) -> Snapshot:
+    """Take a snapshot of a search."""
+    best = campaign.best
+    account = {name: getattr(campaign, name) for name in SavedCampaign.__annotations__}
+    account["best"] = None if best is None else {"x": best.x.tolist(), "f": best.f, "nfev": best.nfev}
+    present = {"nfev": run.nfev, "failures": run.failures, "best_f": run.best.f, "best_nfev": run.best.nfev, "info": run.info}
+    present |= {name: getattr(run.tests, name) for name in COUNTERS}
+    contents = {
+        "problem": problem,
+        "settings": settings,
+        "campaign": account,
+        "run": present,
+        "pending": pending.pack() if pending else None,
+        "elapsed": elapsed,
+        "extra": dict(extra),
+    }
+    history = {name: np.asarray(getattr(run.tests, name), float) for name in HISTORY}
+    return Snapshot(cast("Contents", contents), {**_named(run.state), **history, **_points(run), "injected": injected})
+
+
+def campaign_of(saved: Snapshot, settings: Campaign) -> Campaign:
+    """Return a campaign of these settings with the account of the snapshot."""
+    account: dict[str, Any] = dict(saved.contents["campaign"])
+    best = account["best"]
+    account["best"] = None if best is None else Best(np.array(best["x"], float), best["f"], best["nfev"])
+    return replace(settings, **account)
+
+
+def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target) -> None:
+    """Bring a run that has just begun, and its pending points, to where the snapshot was taken."""
+    (contents, arrays), here = saved, saved.contents["run"]
+    _check_arrays(run, arrays, path)
+    leaves, tree = jax.tree.flatten(run.state)
+    named = zip(leaves, _named(run.state), strict=True)
+    run.state = jax.tree.unflatten(tree, [_like(leaf, arrays[name]) for leaf, name in named])
+    for name in HISTORY:
+        setattr(run.tests, name, arrays[name].tolist())
+    for name in COUNTERS:
+        setattr(run.tests, name, here[name])
+    run.best = Best(arrays["best_x"], here["best_f"], here["best_nfev"])
+    run.mean, run.std = arrays["mean"], arrays["std"]
+    run.nfev, run.failures, run.info = here["nfev"], here["failures"], here["info"]
+    try:
+        pending.unpack(cast("dict[str, Any]", contents["pending"] or {}), run.d)
+    except ValueError as error:
+        raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
+
+
+def _points(run: Run) -> dict[str, np.ndarray]:
+    return {"best_x": run.best.x, "mean": run.mean, "std": run.std}
 
 
 def _plain(leaf: Any) -> np.ndarray:
@@ -152,27 +182,25 @@ def _plain(leaf: Any) -> np.ndarray:
 
 
 def _named(state: State) -> dict[str, np.ndarray]:
-    """The leaves by names such as "state.latent.mean": put together here, as JAX's own way to write them may change."""
+    """Return the leaves by names such as "state.latent.mean", put together here, as JAX's own way to write them may change."""
     parts = ("name", "key", "idx")  # of a field, a dictionary's value, a sequence's item
-    return {
-        STATE + ".".join(str(next(getattr(step, part) for part in parts if hasattr(step, part))) for step in steps): _plain(
-            leaf
-        )
-        for steps, leaf in jax.tree.leaves_with_path(state)
-    }
+
+    def name_of(steps: Any) -> str:
+        return STATE + ".".join(str(next(getattr(step, part) for part in parts if hasattr(step, part))) for step in steps)
+
+    return {name_of(steps): _plain(leaf) for steps, leaf in jax.tree.leaves_with_path(state)}
 
 
-def _check_arrays(es: "Optimizer", arrays: Mapping[str, np.ndarray], path: Target) -> None:
-    """Complain about arrays that are not those of such an optimiser."""
-    ours = {**_named(es.state), "best_x": es.best.x, "mean": es.mean, "std": es.std, "injected": es.injected}
-    ours |= {name: np.empty(0) for name in HISTORY}
+def _check_arrays(run: Run, arrays: Mapping[str, np.ndarray], path: Target) -> None:
+    """Raise a ValueError if the arrays are not those of such a run."""
+    growing = {name: np.empty(0) for name in HISTORY} | {"injected": np.empty((0, run.d))}
+    ours = {**_named(run.state), **_points(run), **growing}
     strange = f"checkpoint {os.fspath(path)!r} does not fit the strategy's state, was it written by another version?"
     for name in sorted(ours.keys() ^ arrays.keys()):
         raise ValueError(f"{strange} {shortened(name)} is only {'here' if name in ours else 'in the file'}")
     for name, array in arrays.items():
-        grows = name in HISTORY or name == "injected"
         dtype, shape = ours[name].dtype, ours[name].shape
-        if grows and array.ndim:
+        if name in growing and array.ndim:
             shape = array.shape[:1] + shape[1:]
         if array.dtype != dtype or array.shape != shape:
             raise ValueError(f"{strange} {name} is {array.dtype} of shape {array.shape}, here {dtype} of shape {shape}")

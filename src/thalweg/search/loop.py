@@ -1,7 +1,7 @@
-"""One call of `minimize`: the loop, and the order in which nothing is lost.
+"""The loop of `minimize`: advance until there is a reason to stop, and lose nothing on the way.
 
-An evaluation that has finished is in the log before anything else happens; a generation is told when it is whole; then the
-checkpoint is written. So a checkpoint and a log beside it together hold all that was paid for, whenever the process ends.
+A finished evaluation is in the log before anything else happens; a generation is told when it is complete; then the checkpoint
+is written. So a checkpoint and the log beside it hold all evaluations that were paid for, whenever the process ends.
 """
 
 import logging
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.outcome import Failure, Outcome
-from thalweg.evaluate import Evaluator, Interrupted
-from thalweg.search.optimizer import RestartingOptimizer
+from thalweg._common.outcome import Outcome
+from thalweg.evaluate import Evaluator
+from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
 from thalweg.storage.log import Evaluation, EvaluationLog
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("thalweg")
 
-SHARE = 0.1
-"""Of the time of a run, at most, goes into writing checkpoints."""
+CHECKPOINT_SHARE = 0.1
+"""Maximal share of a run's time that goes into writing checkpoints."""
 
 
 @dataclass
-class Job(ABC):
-    """What any loop shares: callback, progress, checkpoint, log, result."""
+class Loop(ABC):
+    """Callback, progress, checkpoint, log and result, which all loops share."""
 
-    es: RestartingOptimizer
+    es: Optimizer
     evaluate: Evaluator
     callback: "Callable[[OptimizeResult], Any] | None"
     progress: Progress
     checkpoint: str | os.PathLike[str] | None
     log: EvaluationLog | None = None
-    whole: bool = field(default=True, init=False)
-    """Whether the optimiser is not in the midst of a change, in which an interrupt may have left it."""
-    written: tuple[int, int, int] | None = field(default=None, init=False)
-    """The run, its generation and the number of evaluations that the checkpoint is of."""
-    writing: float = field(default=0.0, init=False)
+    consistent: bool = field(default=True, init=False)
+    """False while the optimiser changes: an interrupt then leaves nothing that a checkpoint may hold."""
+    saved: tuple[int, int, int] | None = field(default=None, init=False)
+    """Run, generation and number of evaluations of the last checkpoint."""
+    saving: float = field(default=0.0, init=False)
     """Seconds that went into checkpoints."""
 
     def __post_init__(self) -> None:
@@ -51,10 +51,10 @@ class Job(ABC):
 
     @abstractmethod
     def advance(self) -> None:
-        """Evaluate, and tell, as much as a generation or less."""
+        """Evaluate and tell points, at most a generation."""
 
     def run(self) -> "OptimizeResult":
-        """Go on until there is a reason to stop; Ctrl-C is one."""
+        """Advance until there is a reason to stop; Ctrl-C is one."""
         self.save()  # so that the seed is known, whatever happens
         try:
             while not self.es.stop():
@@ -70,21 +70,21 @@ class Job(ABC):
         return result
 
     def end(self) -> None:
-        """Nothing more will be evaluated."""
+        """Give up evaluations that are still running."""
 
     def save(self) -> None:
         """Write the checkpoint, unless there is none or it is up to date."""
-        now = (self.es.schedule.runs, self.es.run.nit, self.es.nfev)
-        if self.checkpoint is None or not self.whole or self.written == now:
+        now = (self.es.campaign.runs, self.es.run.nit, self.es.nfev)
+        if self.checkpoint is None or not self.consistent or self.saved == now:
             return
         started = time.monotonic()
         self.es.save(self.checkpoint, {"first_failure": self.evaluate.first_failure})
-        self.written = now
-        self.writing += time.monotonic() - started
+        self.saved = now
+        self.saving += time.monotonic() - started
 
-    def told(self) -> None:
-        """After a tell: the checkpoint, as often as it may cost time, the line of progress, and the callback."""
-        if self.writing <= SHARE * (time.monotonic() - self.began):
+    def after_tell(self) -> None:
+        """Write the checkpoint, if that does not cost too much time, show the progress, and call the callback."""
+        if self.saving <= CHECKPOINT_SHARE * (time.monotonic() - self.began):
             self.save()
         if self.progress.enabled or self.callback is not None:
             seen = self.result()
@@ -96,53 +96,17 @@ class Job(ABC):
                 self.es.halt("callback")
 
     def result(self) -> "OptimizeResult":
-        """The result over all runs so far."""
+        """Return the result over all runs so far."""
         result = self.es.result
         result.first_failure = self.evaluate.first_failure
         return result
 
     def record(self, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome) -> None:
-        """Put an evaluation into the log."""
+        """Append an evaluation to the log."""
         if self.log is not None:
-            found = (outcome.f, outcome.error, outcome.worker, outcome.seconds, outcome.attempts)
-            self.log.append([Evaluation(run, generation, index, x, *found)])
+            self.log.append([Evaluation.from_outcome(run, generation, index, x, outcome)])
 
-
-@dataclass
-class Generations(Job):
-    """One generation after the other: all workers wait for the slowest of its evaluations."""
-
-    def advance(self) -> None:
-        es, timeout = self.es, self.es.budget.timeout
-        self.whole = False
-        X = es.ask()
-        self.whole = True
-        run, generation = es.schedule.runs, es.run.nit
-        known = {} if self.log is None else recall(self.log.known(run, generation, X), len(X) if es.nfev == 0 else None)
-        record = None if self.log is None else lambda i, outcome: self.record(run, generation, i, X[i], outcome)
-        failures = self.evaluate.failures
-        try:
-            F = self.evaluate(X, None if timeout is None else max(0.0, timeout - es.elapsed), known, record)
-        except Interrupted as interrupt:
-            self.save()
-            self.whole = False  # a generation that is given up is not what a checkpoint should go on from
-            es.abandon(X, interrupt.values)
-            raise
-        self.whole = False
-        es.run.failures += self.evaluate.failures - failures
-        es.tell(X, F)
-        self.whole = True
-        self.told()
-
-
-def recall(rows: dict[int, Evaluation], first: int | None) -> dict[int, Outcome]:
-    """Evaluations that the log holds; not those of a first generation, of that size, which had failures alone.
-
-    That ended the run with an error, and who runs it again has mended the objective.
-    """
-    if rows and len(rows) == first and all(row.error is not None for row in rows.values()):
-        return {}
-    return {
-        i: Outcome(row.f if row.error is None else Failure(row.error, answered=True), row.worker, row.seconds, row.attempts)
-        for i, row in rows.items()
-    }
+    def time_left(self) -> float | None:
+        """Return the seconds until the timeout; None without one."""
+        timeout = self.es.campaign.budget.timeout
+        return None if timeout is None else max(0.0, timeout - self.es.elapsed)

@@ -1,4 +1,4 @@
-"""`minimize`: the one loop, in one call."""
+"""`minimize`: a whole search in one call, and `resume`, which continues one."""
 
 import contextlib
 import logging
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from thalweg._common.checks import Seed, as_flag, listed, shortened
 from thalweg.evaluate import Evaluator, Workers
 from thalweg.search import checkpoint as checkpoints
-from thalweg.search.asynchronous import Stream
-from thalweg.search.loop import Generations
-from thalweg.search.optimizer import RestartingOptimizer, read_account
+from thalweg.search.asynchronous import AsynchronousLoop
+from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
+from thalweg.search.synchronous import SynchronousLoop
 from thalweg.storage.log import open_log, read_log
 from thalweg.strategies.strategy import Strategy
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("thalweg")
 
 CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callback", "progress", "log", "asynchronous")
-"""Arguments of `minimize` that a checkpoint does not hold, and that `resume` takes."""
+"""Arguments of `minimize` that a checkpoint does not hold; `resume` takes them."""
 
 
 def minimize(
@@ -59,7 +59,8 @@ def minimize(
     ([3.0, -1.0], True)
 
     Args:
-        fun: Called as fun(x, *args) with x of shape (d,); returns a number. NaN, None or an exception make the point rank last.
+        fun: The objective, called as fun(x, *args) with x of shape (d,); returns a number. NaN, None or an exception make the
+            point rank last.
         x0: The start, of shape (d,); or a callable that draws the start of each run from a numpy Generator.
         sigma0: The first standard deviation in every coordinate: about a third of the distance to where the minimum may be.
         method: A name out of `thalweg.METHODS`, or a strategy.
@@ -68,27 +69,29 @@ def minimize(
         popsize: Points per generation; by default 4 + 3 ln d.
         max_evals: Stop after the generation that reaches this number of evaluations.
         max_iter: Stop after this number of generations. Without any budget: pycma's limit.
-        ftarget: Stop when a value is at or below it.
+        ftarget: Stop once a value is at or below this one.
         timeout: Stop after this number of seconds; evaluations by workers that are still running then are given up.
-        restarts: How often to begin again, with twice the population, while there is budget; fresh points in closed bounds.
-        bipop: Whether to spend half of the evaluations on runs with smaller populations and steps, which are not counted in
+        restarts: Number of restarts, each with twice the population, while there is budget; in closed bounds each begins at a
+            random point.
+        bipop: True to spend half of the evaluations on runs with smaller populations and steps, which are not counted in
             `restarts` (BIPOP: Hansen 2009).
-        seed: A whole number, None, a numpy Generator or SeedSequence. The result says which was used.
+        seed: A whole number, None, a numpy Generator or SeedSequence. The result has the one that was used.
         workers: A number of processes (-1: one for each CPU), a map-like callable, any `concurrent.futures.Executor`,
-            `thalweg.Ray(...)` or `thalweg.Dask(...)`.
-        vectorized: Whether fun takes the whole generation, (popsize, d), and returns as many values.
-        asynchronous: Whether to keep all workers busy: a point is begun as soon as a worker is free, and values teach when they
-            come, however late. For evaluations that take different times; the result then depends on who is quicker.
+            `thalweg.Ray(...)`, `thalweg.Dask(...)`, or the name of an engine, such as "ray".
+        vectorized: True if fun takes the whole generation, (popsize, d), and returns as many values.
+        asynchronous: True to keep all workers busy: a point starts as soon as a worker is free, and the search learns from
+            values when they come, however late. For evaluations that take different times; the result then depends on the
+            order in which they end.
         callback: Called as callback(intermediate_result) after each generation; StopIteration ends the run.
-        progress: Whether to show a line on stderr.
+        progress: True to show a line of progress on stderr.
         checkpoint: A file to write after each generation; if it exists, the run continues from there to the same result.
         log: Where to record every evaluation as soon as it has finished: a file x.jsonl or a folder x.parquet. By default the
             checkpoint's name with .jsonl after it; a run that continues reads there what need not be evaluated again. False:
-            nowhere.
-        retries: How often to repeat an evaluation that raises, returns no number (NaN counts as one), takes longer than
-            `eval_timeout`, or whose worker dies. Then it ranks last.
-        eval_timeout: Seconds for one evaluation. It then ends with its worker, which is replaced; executors cannot end theirs,
-            so that the worker stays busy. With one worker too it takes a process of its own.
+            no log.
+        retries: Number of repetitions of an evaluation that raises, returns no number (NaN counts as one), takes longer than
+            `eval_timeout`, or whose worker dies. Then the point ranks last.
+        eval_timeout: Seconds for one evaluation. After that its worker is ended and replaced; executors cannot end theirs,
+            so that the worker stays busy. With one worker the evaluations then run in a process of their own.
         options: Fields of the strategy and stop tolerances, by name; see `thalweg.Optimizer`.
 
     Returns:
@@ -98,10 +101,11 @@ def minimize(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {shortened(callback)}")
     vectorized, asynchronous = as_flag(vectorized, "vectorized"), as_flag(asynchronous, "asynchronous")
-    written = checkpoint if checkpoint is not None and os.path.exists(checkpoint) else None
-    if seed is None and written is not None:
-        seed = read_account(written)["config"]["seed"]
-    es = RestartingOptimizer(
+    exists = checkpoint is not None and os.path.exists(checkpoint)
+    saved = checkpoints.read(checkpoint) if checkpoint is not None and exists else None
+    if seed is None and saved is not None:
+        seed = saved.contents["problem"]["seed"]
+    es = Optimizer(
         x0,
         sigma0,
         restarts=restarts,
@@ -117,24 +121,25 @@ def minimize(
         options=options,
     )
     if checkpoint is not None:
-        checkpoints.check(es.run, checkpoint)
-    extra = {} if written is None else es.restore(written)
+        checkpoints.check_target(es.strategy, checkpoint)
+        if saved is not None:
+            es.restore(saved, checkpoint)
     place = log_path(log, checkpoint, vectorized=vectorized)
     with contextlib.ExitStack() as stack:
-        since = (es.schedule.runs, es.run.nit)
-        past = read_log(place) if asynchronous and written is not None and place and os.path.exists(place) else []
-        kept = None if place is None else stack.enter_context(open_log(place, resume=written is not None, since=since))
+        since = (es.campaign.runs, es.run.nit)
+        past = read_log(place) if asynchronous and saved is not None and place and os.path.exists(place) else []
+        kept = None if place is None else stack.enter_context(open_log(place, resume=saved is not None, since=since))
         evaluator = Evaluator(fun, args, workers, vectorized=vectorized, retries=retries, eval_timeout=eval_timeout)
         evaluate = stack.enter_context(evaluator)
-        if written is not None:
-            evaluate.first_failure, evaluate.answered = extra.get("first_failure"), es.nfev > 0
-            logger.info("continuing from %s after %d evaluations", written, es.nfev)
-        shown = Progress(enabled=progress, budget=es.budget)
-        if asynchronous:
-            if evaluate.attempts is None:
-                raise ValueError("asynchronous=True needs workers that take single points: a number, an executor, Ray or Dask")
-            return Stream(es, evaluate, callback, shown, checkpoint, kept, past).run()
-        return Generations(es, evaluate, callback, shown, checkpoint, kept).run()
+        if saved is not None:
+            evaluate.first_failure, evaluate.answered = saved.contents["extra"].get("first_failure"), es.nfev > 0
+            logger.info("continuing from %s after %d evaluations", checkpoint, es.nfev)
+        shared = (es, evaluate, callback, Progress(enabled=progress, budget=es.campaign.budget), checkpoint, kept)
+        if not asynchronous:
+            return SynchronousLoop(*shared).run()
+        if not evaluate.takes_single_points:
+            raise ValueError("asynchronous=True needs workers that take single points: a number, an executor, Ray or Dask")
+        return AsynchronousLoop(*shared, past=past).run()
 
 
 def resume(
@@ -157,38 +162,34 @@ def resume(
     120
 
     Args:
-        checkpoint: The file, which is written again as the run goes on.
-        fun: The objective; the file does not hold it.
-        method: The strategy, if it was an object and not a name; so `x0`, if it was a callable.
-        x0: See above.
-        max_evals: A new budget; so `max_iter`, `ftarget` and `timeout`. None: as in the file.
-        max_iter: See above.
-        ftarget: See above.
-        timeout: See above; it counts from the beginning of the run, without the time between.
-        more: args, workers, vectorized, retries, eval_timeout, callback, progress, log,
-            asynchronous: as in `minimize`.
+        checkpoint: The file; it is written again as the run goes on.
+        fun: The objective, which the file does not hold.
+        method: The strategy, if it was an object and not a name.
+        x0: The callable that draws starts, if there was one.
+        max_evals: A new budget of evaluations over the whole run; None keeps that of the file.
+        max_iter: A new budget of generations; None keeps that of the file.
+        ftarget: A new target; None keeps that of the file.
+        timeout: A new budget of seconds since the beginning of the run, without pauses; None keeps that of the file.
+        more: Arguments of `minimize` that the file does not hold: args, workers, vectorized, retries, eval_timeout, callback,
+            progress, log, asynchronous.
 
     Returns:
-        As `minimize`.
+        The result, as `minimize` returns it.
     """
     if not os.path.exists(checkpoint):
         raise FileNotFoundError(f"there is no checkpoint {os.fspath(checkpoint)!r}; minimize(..., checkpoint=...) writes one")
     if unknown := more.keys() - CONTINUED:
         raise TypeError(f"resume takes no {listed(sorted(unknown))}; beside budgets it takes {listed(CONTINUED)}")
-    config = read_account(checkpoint)["config"]
+    given = checkpoints.arguments(checkpoints.read(checkpoint), checkpoint, method, x0)
     budgets = {"max_evals": max_evals, "max_iter": max_iter, "ftarget": ftarget, "timeout": timeout}
-    config |= {name: value for name, value in {**budgets, "x0": x0}.items() if value is not None}
-    if config["x0"] is None:
-        raise ValueError(f"checkpoint {os.fspath(checkpoint)!r} is that of starts that a callable draws; pass it as x0")
-    strategy = checkpoints.configuration(checkpoint, method)
-    config |= {name: strategy[name] for name in ("method", "bounds", "options")}
-    return minimize(fun, **config, checkpoint=checkpoint, **more)
+    given |= {name: value for name, value in budgets.items() if value is not None}
+    return minimize(fun, **given, checkpoint=checkpoint, **more)
 
 
 def log_path(
     log: str | os.PathLike[str] | bool | None, checkpoint: str | os.PathLike[str] | None, *, vectorized: bool
 ) -> str | os.PathLike[str] | None:
-    """Where the log of the evaluations goes, if there is one.
+    """Return the path of the log of evaluations; None if there is none.
 
     >>> log_path(None, "run.ckpt", vectorized=False)
     'run.ckpt.jsonl'

@@ -1,23 +1,26 @@
-"""`RestartingOptimizer`: ask and tell over several runs, the next one as soon as one has ended."""
+"""`Optimizer`: ask for points, tell their values, until `stop` returns a reason."""
 
 import logging
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from math import inf
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_array, as_point, as_seed
+from thalweg._common.checks import Seed, as_array, as_count, as_point, as_positive, as_seed
 from thalweg._common.outcome import to_value
+from thalweg.compiled.steps import Drawn
 from thalweg.search import checkpoint
-from thalweg.search.campaign import FINAL, Schedule, Start, Tally, check_restarts, first_point
-from thalweg.search.pending import Flight, Point
-from thalweg.search.run import Best, Optimizer
-from thalweg.search.stopping import Budget, spent
-from thalweg.strategies.strategy import Strategy
+from thalweg.search.campaign import Best, Campaign, check_restarts, first_point
+from thalweg.search.late import LatePoints
+from thalweg.search.pending import PendingPoint, PendingPoints
+from thalweg.search.run import Asked, Run
+from thalweg.search.stopping import Budget, Tolerances
+from thalweg.search.told import numbers
+from thalweg.space import make_space
+from thalweg.strategies.registry import make_strategy, with_popsize
+from thalweg.strategies.strategy import State, Strategy
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -25,20 +28,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger("thalweg")
 
 
-class RestartingOptimizer:
-    """An `Optimizer` that begins again when a run has ended: with twice the population each time, or by BIPOP.
+class Optimizer:
+    """An evolution strategy by hand: ask for points, evaluate them anywhere, tell their values.
 
-    >>> es = RestartingOptimizer([3.0, 3.0], 0.5, method="cma", restarts=9, seed=6, ftarget=1e-8)
+    >>> es = Optimizer([1.0, 2.0], sigma0=0.5, method="cma", seed=0, ftarget=1e-9)
     >>> while not es.stop():
     ...     X = es.ask()
-    ...     es.tell(X, [float(x @ x + 20 - 10 * sum(np.cos(2 * np.pi * x))) for x in X])
-    >>> es.result.success, es.result.restarts > 0
-    (True, True)
+    ...     es.tell(X, [float(x @ x) for x in X])
+    >>> es.result.message
+    'The target value ftarget = 1e-09 was reached.'
 
-    The arguments are those of `Optimizer`, whose place it takes in any loop; budgets and target hold over all runs, and the
-    number of generations of each run is limited as in pycma. `restarts` counts the runs with a doubled population; with
-    `bipop` there are small runs between them. `x0` may be a callable that draws the start of each run from a numpy Generator;
-    otherwise restarts begin anywhere in closed bounds, and at x0 without. `run` is the `Optimizer` of the present run.
+    The arguments are those of `thalweg.minimize`. `options` holds fields of the strategy (`flow`, `active`, ...) and stop
+    tolerances (`tolx`, `tolfun`, ...; see `thalweg.Tolerances`). A budget ends the search with the generation that reaches it;
+    without any budget the number of generations is limited as in pycma.
+
+    With `restarts` another run begins as soon as one has ended: each has twice the population of the one before, or with `bipop`
+    there are also small runs between the large ones. Budgets and target hold over all runs, and the generations of each run
+    are limited as in pycma. A restart begins at a random point of closed bounds, or at x0 without; if `x0` is a callable, it
+    draws the start of each run from a numpy Generator.
     """
 
     def __init__(
@@ -46,8 +53,6 @@ class RestartingOptimizer:
         x0: Any,
         sigma0: float = 1.0,
         *,
-        restarts: int = 9,
-        bipop: bool = False,
         method: str | Strategy = "gnn-cma",
         popsize: int | None = None,
         bounds: Any = None,
@@ -56,216 +61,291 @@ class RestartingOptimizer:
         max_iter: float | None = None,
         ftarget: float | None = None,
         timeout: float | None = None,
+        restarts: int = 0,
+        bipop: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.restarts = check_restarts(restarts, bipop)
-        self.budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
+        restarts = check_restarts(restarts, bipop)
+        budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
         self.seed = as_seed(seed)
         self.x0 = x0 if callable(x0) else as_point(x0)
-        self.settings: dict[str, Any] = {"method": method, "bounds": bounds, "options": options}
-        # None is the default limit, which a run has if nothing else need end it or if another may follow
-        self.settings["max_iter"] = None if self.restarts or not self.budget.limited else inf
-        self.popsize0 = popsize
-        self.run = Optimizer(first_point(x0, self.seed), sigma0, popsize=popsize, seed=self.seed, **self.settings)
-        """The present run."""
-        self.schedule = Schedule(self.run.popsize, self.run.sigma0, self.seed, bool(bipop))
-        self.tally = Tally()
-        self.identity = {**checkpoint.identity(self.run), "bipop": bool(bipop)}
-        self.ended: list[Flight] = []
-        """Of runs that have ended while points of theirs were still out."""
+        self.first = first_point(self.x0, self.seed)
+        """The start of the first run."""
+        self.d = len(self.first)
+        sigma0 = as_positive(sigma0, "sigma0", "a third of the distance to where the minimum may be is a good start")
+        self.method, self.options = method, dict(options or {})
+        self.tolerances, rest = Tolerances.pick(options)
+        self.strategy = make_strategy(method, popsize, **rest)
+        """The strategy of the first run."""
+        self.popsize_given = popsize
+        self.space = make_space(bounds, self.d)
+        self.campaign = Campaign(self.strategy.population(self.d), sigma0, self.seed, restarts, bool(bipop), budget)
+        """The account over all runs."""
+        self.injected = np.empty((0, self.d))
+        """Points that wait for a place in the next generation."""
+        self.late = LatePoints()
+        """Open points of runs that have ended."""
         self.started = time.monotonic()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin the run that the campaign is at."""
+        start = self.campaign.start(self.x0 if self.campaign.runs else self.first, self.space)
+        strategy = with_popsize(self.strategy, start.popsize) if self.campaign.runs else self.strategy
+        self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances)
+        """The present run."""
+        self.pending = PendingPoints(self.run.steps, self.run.popsize)
+        """Points of generations that are told in parts."""
+        self._asked: Asked | None = None
+        """A generation that was asked, and of which nothing is told yet."""
 
     @property
     def nfev(self) -> int:
-        """Evaluations over all runs; so `nit`, `failures` and `best`."""
-        return self.tally.nfev + self.run.nfev
+        """Evaluations over all runs."""
+        return self.campaign.nfev + self.run.nfev
 
     @property
     def nit(self) -> int:
-        """The number of generations told."""
-        return self.tally.nit + self.run.nit
+        """Generations told, over all runs."""
+        return self.campaign.nit + self.run.nit
 
     @property
     def failures(self) -> int:
-        """How many evaluations gave no number."""
-        return self.tally.failures + self.run.failures
+        """Evaluations without a number, over all runs."""
+        return self.campaign.failures + self.run.failures
 
     @property
     def best(self) -> Best:
-        """The best point so far."""
-        if self.tally.x is not None and self.tally.fun <= self.run.best.f:
-            return Best(np.array(self.tally.x), self.tally.fun, self.tally.found)
-        return self.run.best._replace(nfev=self.tally.nfev + self.run.best.nfev)
-
-    @property
-    def d(self) -> int:
-        """The number of coordinates."""
-        return self.run.d
+        """The best point over all runs."""
+        return self.campaign.overall(self.run.best)
 
     @property
     def popsize(self) -> int:
-        """Points per generation of the present run; so `mean`, `std`, `sigma` and `info`."""
+        """Points per generation of the present run."""
         return self.run.popsize
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of the search distribution, in the unbounded search space."""
+        """Mean of the present search distribution, in R^d."""
         return self.run.mean
 
     @property
     def std(self) -> np.ndarray:
-        """Its standard deviation in each coordinate."""
+        """Standard deviation of the present search distribution per coordinate, in R^d."""
         return self.run.std
 
     @property
     def sigma(self) -> float:
-        """The step-size."""
+        """Step-size of the present run."""
         return self.run.sigma
 
     @property
     def info(self) -> dict[str, float]:
-        """What there is to see of the last generation."""
+        """What the strategy shows of the last generation."""
         return self.run.info
 
     @property
+    def state(self) -> State:
+        """The strategy's state after the last tell. Setting it draws the next generation anew."""
+        return self.run.state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self.run.state, self._asked = state, None
+        self.pending = PendingPoints(self.run.steps, self.run.popsize)
+
+    @property
     def elapsed(self) -> float:
-        """Seconds since the start."""
+        """Seconds since the start, without the time between a checkpoint and its continuation."""
         return time.monotonic() - self.started
 
     def ask(self, number: int | None = None) -> np.ndarray:
-        """Points of the next generation, by default all: that of the next run if one has ended."""
-        self._go_on()
-        return self.run.ask(number)
+        """Return the points of the next generation, (popsize, d), inside the bounds; or as many as are wanted.
 
-    def hand_out(self, number: int) -> list[Point]:
-        """As `ask(number)`, but with the places of the points in the present run."""
-        self._go_on()
-        return self.run.hand_out(number)
+        Asking again gives fresh points. Those that were asked before can still be told, however late.
+
+        >>> es = Optimizer([1.0, 2.0], popsize=6, method="cma", seed=1)
+        >>> es.ask(2).shape
+        (2, 2)
+        """
+        self._restart_if_ended()
+        if number is None and not self.pending:
+            if self._asked is not None:
+                self._split(self._asked)
+            self._asked = self.run.draw(self.injected)
+            return self._asked.x.copy()
+        return np.stack([point.x for point in self.ask_points(self.popsize if number is None else number)])
+
+    def ask_points(self, number: int) -> list[PendingPoint]:
+        """Return points as `ask(number)` does, with their generations and indices."""
+        as_count(number, "number")
+        self._restart_if_ended()
+        if self._asked is not None:
+            self._split(self._asked)
+        while len(self.pending.queue) < number:
+            asked = self.run.draw(self.injected)
+            self.injected = self.injected[asked.injected :]
+            self.run.move_to(asked.drawn.state)
+            self.pending.add(asked.drawn, asked.x, self.run.nit)
+        return self.pending.hand_out(number)
 
     def tell(self, X: Any, F: Iterable[Any]) -> None:
-        """Learn from the values F of points X that were asked, any of them, in any order.
+        """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
 
-        Those of a run that has ended meanwhile count, but teach nothing.
+        Every `popsize` values move the search on, whichever points they belong to. A whole generation in any order and in any
+        portions gives the same as at once. Values of a run that has ended meanwhile are counted, but teach nothing.
+
+        >>> es = Optimizer([1.0], popsize=4, method="cma", seed=1)
+        >>> X = es.ask()
+        >>> es.tell(X[2:], [x[0] ** 2 for x in X[2:]])
+        >>> es.tell(X[:2], [None, X[1, 0] ** 2])
+        >>> es.nfev, es.nit, es.failures
+        (4, 1, 1)
         """
-        if not self.ended:
-            self.run.tell(X, F)
+        late, X, F = self.late.split(X, F)
+        if not late or len(X):
+            self._tell_present(X, F)
+        for x, value in late:
+            f = to_value(value)
+            self.campaign = self.campaign.after_late_value(x, f if isinstance(f, float) else None, self.nfev + 1)
+
+    def _tell_present(self, X: Any, F: Iterable[Any]) -> None:
+        """Learn from values of the present run."""
+        values, failures = numbers(F)
+        asked = self._asked
+        if asked is not None and self._is_whole(asked, X, values):
+            self.run.count(asked.x, values, failures)
+            self.injected = self.injected[asked.injected :]
+            self._learn(asked.drawn, values)
             return
-        points, values = as_array(X, "X"), list(F)
-        owners = [next((flight for flight in self.ended if flight.holds(x)), None) for x in np.atleast_2d(points)]
-        present = [i for i, flight in enumerate(owners) if flight is None]
-        if present or len(values) != len(owners):
-            self.run.tell(points[present], [values[i] for i in present] if len(values) == len(owners) else values)
-        for i, flight in enumerate(owners):
-            if flight is not None:
-                value = to_value(values[i])
-                flight.forget(points[i])
-                self.tally = self.tally.add_late(points[i], value if isinstance(value, float) else None, self.nfev + 1)
-        self.ended = [flight for flight in self.ended if flight.open]
+        if asked is not None:
+            self.injected = self.injected[asked.injected :]
+            self._split(asked)
+        if not self.pending.open:
+            raise ValueError("there is no open generation to tell: call ask first, and tell each point once")
+        points = self.pending.find(X, self.d)
+        if len(values) != len(points):
+            raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {len(values)}")
+        told = sorted(zip(points, values.tolist(), strict=True), key=lambda each: each[0].place)
+        self.run.count(np.reshape([point.x for point, _ in told], (-1, self.d)), np.array([f for _, f in told]), failures)
+        self.pending.tell(told)
+        while (ready := self.pending.complete(self.run.packed, self.run.nit)) is not None:
+            e = self.pending.draws(self.run.packed, ready, self.run.nit)
+            y = np.stack([point.y for point in ready])
+            self._learn(Drawn(e, y, self.run.packed), np.array([point.f for point in ready]))
 
     @property
-    def open_points(self) -> list[Point]:
-        """The points of the present run that were asked and not told yet, oldest first."""
-        return self.run.open_points
+    def open_points(self) -> list[PendingPoint]:
+        """The points of the present run that were asked and not told, oldest first; without a generation asked as a whole."""
+        return sorted(self.pending.open_points, key=lambda point: point.place)
 
     def abandon(self, X: Any, F: Iterable[Any]) -> None:
-        """End the open generation without learning from it; those values that are not NaN still count."""
-        self.run.abandon(X, F)
+        """End the open generation without learning from it; values that are not NaN still count."""
+        values, failures = numbers(F)
+        if self._asked is None or not self._is_whole(self._asked, X, values):
+            raise ValueError("X and F must be those of the last ask, of which nothing may be told yet")
+        self.run.count(self._asked.x[~np.isnan(values)], values[~np.isnan(values)], failures)
+        self.run.move_to(self._asked.drawn.state)
+        self._asked = None
 
     def inject(self, points: Any) -> None:
-        """Offer known good points: they take the places of samples in the next generation."""
-        self.run.inject(points)
+        """Offer known good points: they take the places of samples in the next generation.
+
+        >>> es = Optimizer([5.0, 5.0], method="cma", seed=1)
+        >>> es.inject([[1.0, 2.0]])
+        >>> es.ask()[0].tolist()
+        [1.0, 2.0]
+        """
+        given = np.atleast_2d(as_array(points, "points"))
+        if given.ndim != 2 or given.shape[1] != self.d:
+            raise ValueError(f"points must have shape (n, {self.d}) or ({self.d},), got {np.shape(points)}")
+        if not np.all(np.isfinite(given)):
+            raise ValueError(f"points must be finite, got {given[~np.isfinite(given).all(1)][0].tolist()}")
+        self.space.check(given, "points")
+        self.injected = np.concatenate([self.injected, given])
 
     def stop(self) -> dict[str, float]:
-        """The reasons to stop for good, each with its threshold; empty while the present run goes on or another follows."""
+        """Return the reasons to stop, each with its threshold; empty while the present run goes on or another follows."""
         reasons = self._reasons()
-        return {} if self._another(reasons) else reasons
+        return {} if reasons and self.campaign.follows(reasons, self._spent()) else reasons
 
     def halt(self, reason: str) -> None:
         """Add a reason to stop from outside: "callback" or "interrupt"."""
-        self.run.halt(reason)
+        self.run.halted[reason] = self.run.nit
 
     @property
     def result(self) -> "OptimizeResult":
-        """What all runs have found so far; `stop` and `message` are those of the present run, even if another follows."""
-        result = self.tally.include(self.run.report(self._reasons()))
-        result.seed = self.seed
-        return result
+        """The result of all runs so far; `stop` and `message` are those of the present run, even if another follows."""
+        return self.campaign.include(self._run_result())
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
-        """Write all that the next generation needs to a file, and with it whatever else is of JSON's types."""
-        config = {"sigma0": self.schedule.sigma0, "popsize": self.popsize0, "seed": self.seed, **asdict(self.budget)}
-        config |= {"restarts": self.restarts, "bipop": self.schedule.bipop}
-        config["x0"] = None if callable(self.x0) else self.x0.tolist()
-        account = {"identity": self.identity, "config": config, "elapsed": self.elapsed}
-        account |= {"schedule": asdict(self.schedule), "tally": asdict(self.tally)}
-        checkpoint.save(self.run, path, {**(extra or {}), "restarts": account})
+        """Write all that the next generation needs to a file; a generation that was asked but not told will be asked again."""
+        settings = checkpoint.settings_of(self.method, self.options, self.popsize_given, self.campaign)
+        search = self._problem(), settings, self.campaign, self.run, self.pending
+        more = {"injected": self.injected, "elapsed": self.elapsed, "extra": extra or {}}
+        checkpoint.write(path, checkpoint.take(*search, **more))
 
     @classmethod
-    def load(cls, path: str | PathLike[str], method: str | Strategy | None = None, x0: Any = None) -> "RestartingOptimizer":
-        """Continue from a file; `method` and `x0` are needed if they were objects that a file cannot hold.
+    def load(cls, path: str | PathLike[str], method: str | Strategy | None = None, x0: Any = None) -> "Optimizer":
+        """Continue from a file; pass `method` and `x0` again if they were objects that a file cannot hold.
 
-        >>> es, path = RestartingOptimizer([1.0, 2.0], method="cma", seed=1), getfixture("tmp_path") / "run.npz"
+        >>> es, path = Optimizer([1.0, 2.0], method="cma", seed=1), getfixture("tmp_path") / "run.npz"
         >>> es.save(path)
-        >>> bool((RestartingOptimizer.load(path).ask() == es.ask()).all())
+        >>> bool((Optimizer.load(path).ask() == es.ask()).all())
         True
         """
-        config = read_account(path)["config"]
-        config["x0"] = config["x0"] if x0 is None else x0
-        if config["x0"] is None:
-            raise ValueError(f"checkpoint {fspath(path)!r} is that of starts that a callable draws; pass it as x0")
-        run = checkpoint.configuration(path, method)
-        es = cls(**config, **{name: run[name] for name in ("method", "bounds", "options")})
-        es.restore(path)
+        saved = checkpoint.read(path)
+        es = cls(**checkpoint.arguments(saved, path, method, x0))
+        es.restore(saved, path)
         return es
 
-    def restore(self, path: str | PathLike[str]) -> dict[str, Any]:
-        """Go to where the file was written by one of the same make; returns what else the file holds."""
-        account = read_account(path)
-        checkpoint.compare(self.identity, account["identity"], path)
-        self.schedule, self.tally = Schedule(**account["schedule"]), Tally(**account["tally"])
-        if self.schedule.runs:
-            self.run = self._begun()
-        extra = checkpoint.restore(self.run, path)
-        self.started -= account["elapsed"]
-        return extra
+    def restore(self, saved: checkpoint.Snapshot, path: str | PathLike[str]) -> None:
+        """Continue from a snapshot of an optimiser with the same arguments; `path` is named in errors."""
+        checkpoint.compare(self._problem(), saved, path)
+        self.campaign = checkpoint.campaign_of(saved, self.campaign)
+        self._begin()
+        checkpoint.restore_run(saved, self.run, self.pending, path)
+        self.injected = saved.arrays["injected"]
+        self.started -= saved.contents["elapsed"]
+
+    def _problem(self) -> checkpoint.SavedProblem:
+        return checkpoint.problem_of(self.strategy, self.first, callable(self.x0), self.campaign, self.space)
 
     def _reasons(self) -> dict[str, float]:
-        """Why the present run has ended, if it has."""
+        """Return the reasons for which the present run has ended, if it has."""
         return self.run.stop() | self._spent()
 
     def _spent(self) -> dict[str, float]:
-        """What of the budget for all runs is used up."""
-        return spent(self.budget, self.nfev, self.nit, self.best.f, self.elapsed)
+        return self.campaign.spent(self.run.nfev, self.run.nit, self.best.f, self.elapsed)
 
-    def _another(self, reasons: Mapping[str, float]) -> bool:
-        """Whether another run follows."""
-        left = self.schedule.after(self.run.nfev).doubled < self.restarts
-        return bool(reasons) and left and reasons.keys().isdisjoint(FINAL) and not self._spent()
+    def _run_result(self) -> "OptimizeResult":
+        method = self.method if isinstance(self.method, str) else repr(self.method)
+        return self.run.result(self._reasons(), method=method, seed=self.seed)
 
-    def _go_on(self) -> None:
-        """Begin the next run if the present one has ended."""
-        reasons = self._reasons()
-        if self._another(reasons):
-            ended = self.run
-            logger.info("%s", self.result.message)
-            self.tally = self.tally.add(ended.report(reasons), self.best.nfev)
-            self.schedule = self.schedule.after(ended.nfev)
-            self.run = self._begun()
-            self.run.injected = ended.injected
-            if ended.flight.open:
-                self.ended.append(ended.flight)
+    def _restart_if_ended(self) -> None:
+        """Begin the next run if the present one has ended and another follows."""
+        if not self._reasons() or self.stop():
+            return
+        logger.info("%s", self.result.message)
+        run, success = self.run, bool(self._run_result().success)
+        self.campaign = self.campaign.after(run.nfev, run.nit, run.failures, run.best, success=success)
+        self.late.add(self.pending)
+        self._begin()
 
-    def _begun(self) -> Optimizer:
-        start: Start = self.schedule.start(self.x0, self.run.box)
-        limits = {"popsize": start.popsize, "max_evals": start.max_evals, "seed": start.seed}
-        return Optimizer(start.x0, start.sigma0, **limits, **self.settings)
+    def _is_whole(self, asked: Asked, X: Any, values: np.ndarray) -> bool:
+        """Return whether X are all points of the generation as they were asked; without a loop over large generations."""
+        return np.array_equal(as_array(X, "X"), asked.x) and len(values) == self.popsize
 
+    def _split(self, asked: Asked) -> None:
+        """Make the points of a generation that was asked as a whole pending points."""
+        self.run.move_to(asked.drawn.state)
+        self._asked = None
+        self.pending.queue.clear()
+        self.pending.add(asked.drawn, asked.x, self.run.nit)
+        self.pending.hand_out(len(asked.x))
 
-def read_account(path: str | PathLike[str]) -> dict[str, Any]:
-    """What a checkpoint says about the runs."""
-    extra = checkpoint.read(path)[0]["extra"]
-    if "restarts" not in extra:
-        raise ValueError(
-            f"checkpoint {fspath(path)!r} was written neither by minimize nor by a RestartingOptimizer; use Optimizer.load"
-        )
-    return extra["restarts"]
+    def _learn(self, drawn: Drawn, f: np.ndarray) -> None:
+        """Move the search on by a generation."""
+        self.pending.move_on(drawn.state)
+        self.run.learn(drawn, f)
+        self._asked = None

@@ -1,8 +1,8 @@
-"""Points on their way through the user's hands: handed out one by one, told in any order, some of them late.
+"""Pending points: handed out one by one, told in any order, some of them late.
 
-A point is late when the search has moved on since it was drawn. It still teaches, but where in the search distribution it lies
-has changed. Its draw is taken between what it was then and what it is now, docs/math.md (31): the former alone makes the search
-overshoot, the latter alone holds it back. A point whose density has fallen too far says nothing about the present.
+A point is late when the search has moved on since it was drawn. It still teaches, but its place in the search distribution has
+changed. Its draw is interpolated between what it was then and what it is now, docs/math.md (31): the former alone makes the
+search overshoot, the latter alone holds it back. A point whose density has fallen too far says nothing about the present.
 """
 
 from collections import deque
@@ -18,176 +18,178 @@ from thalweg.compiled.steps import Drawn, Steps
 from thalweg.strategies.strategy import State
 
 NOW = 0.3
-"""The share of the present draw in that of a late point, docs/math.md (31)."""
+"""Share of the present draw in that of a late point, docs/math.md (31)."""
 FADED = 1.0
-"""A late point is left out when its log-density has fallen by more than this for each dimension, docs/math.md (32)."""
-LONGEST = 10_000
-"""How many points may be open; beyond that the oldest are forgotten, so that those nobody tells do not pile up."""
+"""Loss of log-density per dimension beyond which a late point is left out, docs/math.md (32)."""
+MOST = 10_000
+"""Maximal number of open points; beyond that the oldest are forgotten, so that those nobody tells do not pile up."""
 
 
 @dataclass(slots=True, eq=False)
-class Point:
-    """One point: as the objective sees it, in the unbounded search space, and as it was drawn."""
+class PendingPoint:
+    """A point that was drawn: x for the objective, y in R^d, and its standard draw e."""
 
     x: np.ndarray
     y: np.ndarray
     e: np.ndarray
     generation: int
-    """How many had been told when it was drawn,"""
+    """Number of generations told when it was drawn."""
     index: int
-    """and which of that generation's points it is."""
+    """Index among the points of that generation."""
     log_density: float = nan
-    """Under the distribution that it was drawn from; known once the search has moved on."""
+    """Log-density under the distribution that it was drawn from; known once the search has moved on."""
     f: float = nan
 
     @property
     def place(self) -> tuple[int, int]:
-        """By which points are told apart and put in order."""
+        """Generation and index, by which points are told apart and ordered."""
         return self.generation, self.index
 
 
-class Flight:
+class PendingPoints:
     """The points between `ask` and what is learned from them.
 
-    `queue` holds those that are drawn but not handed out, `open` those handed out by what they look like, `waiting` those told.
+    `queue` holds points that were drawn and not handed out, `open` those that were handed out, by their bytes, and `told` those
+    whose values wait for a generation to be complete.
     """
 
-    def __init__(self, steps: Steps, n: int) -> None:
-        self.steps, self.n = steps, n
-        self.queue: deque[Point] = deque()
-        self.open: dict[bytes, list[Point]] = {}
-        self.waiting: list[Point] = []
+    def __init__(self, steps: Steps, popsize: int) -> None:
+        self.steps, self.popsize = steps, popsize
+        self.queue: deque[PendingPoint] = deque()
+        self.open: dict[bytes, list[PendingPoint]] = {}
+        self.told: list[PendingPoint] = []
         self.drawn = 0
-        """How many points the present generation has drawn so far."""
+        """Number of points that the present generation has drawn."""
 
     def __bool__(self) -> bool:
-        return bool(self.open or self.waiting or self.queue)
+        return bool(self.open or self.told or self.queue)
 
     @property
-    def handed(self) -> int:
-        """How many points of the present generation were handed out."""
+    def handed_out(self) -> int:
+        """Number of points of the present generation that were handed out."""
         return self.drawn - len(self.queue)
 
-    def add(self, drawn: Drawn, x: np.ndarray, generation: int) -> None:
-        """Points that were drawn just now."""
-        e, y = np.asarray(drawn.e), np.asarray(drawn.x)
-        self.queue.extend(Point(x[i], y[i], e[i], generation, self.drawn + i) for i in range(len(x)))
-        self.drawn += len(x)
-
-    def hand_out(self, number: int) -> list[Point]:
-        """Points out of the queue, now open."""
-        points = [self.queue.popleft() for _ in range(number)]
-        for point in points:
-            self.open.setdefault(_key(point.x), []).append(point)
-        if (excess := len(self.open) - LONGEST) > 0:
-            for point in sorted(self.still_open(), key=lambda point: point.place)[:excess]:
-                self._close(point)
-        return points
-
-    def still_open(self) -> Iterator[Point]:
+    @property
+    def open_points(self) -> Iterator[PendingPoint]:
         """Points that were handed out and not told."""
         return (point for points in self.open.values() for point in points)
 
-    def find(self, told: Any, d: int) -> list[Point]:
-        """The open points that look like these, each once; a ValueError if there is another among them."""
-        points = as_array(told, "X")
+    def add(self, drawn: Drawn, x: np.ndarray, generation: int) -> None:
+        """Put points that were just drawn into the queue."""
+        e, y = np.asarray(drawn.e), np.asarray(drawn.y)
+        self.queue.extend(PendingPoint(x[i], y[i], e[i], generation, self.drawn + i) for i in range(len(x)))
+        self.drawn += len(x)
+
+    def hand_out(self, number: int) -> list[PendingPoint]:
+        """Take points out of the queue; from now on they are open."""
+        points = [self.queue.popleft() for _ in range(number)]
+        for point in points:
+            self.open.setdefault(_key(point.x), []).append(point)
+        if (excess := len(self.open) - MOST) > 0:
+            for point in sorted(self.open_points, key=lambda point: point.place)[:excess]:
+                self._close(point)
+        return points
+
+    def find(self, X: Any, d: int) -> list[PendingPoint]:
+        """Return the open points that equal these, each once; raise a ValueError if there is another among them."""
+        points = as_array(X, "X")
         if points.ndim != 2 or points.shape[1] != d:
             raise ValueError(f"X must hold points of ask, shape (n, {d}), got shape {points.shape}")
-        found: list[Point] = []
+        found: list[PendingPoint] = []
         taken: dict[bytes, int] = {}
         for i, x in enumerate(points):
             key = _key(x)
             taken[key] = place = taken.get(key, -1) + 1
             if place >= len(self.open.get(key, ())):
                 raise ValueError(
-                    f"X[{i}] = {shortened(x.tolist())} is no point that ask has returned and nobody has told yet; tell the "
+                    f"X[{i}] = {shortened(x.tolist())} is not a point that ask has returned and that is still open; tell the "
                     "points of ask as they are, each once, or offer others with inject"
                 )
             found.append(self.open[key][place])
         return found
 
     def holds(self, x: np.ndarray) -> bool:
-        """Whether a point that looks like this is open."""
+        """Return whether an open point equals this one."""
         return _key(x) in self.open
 
     def forget(self, x: np.ndarray) -> None:
-        """An open point that looks like this need not be told any more."""
+        """Close an open point that equals this one, without a value."""
         self._close(self.open[_key(x)][0])
 
-    def told(self, values: Iterable[tuple[Point, float]]) -> None:
-        """Values of open points."""
+    def tell(self, values: Iterable[tuple[PendingPoint, float]]) -> None:
+        """Record the values of open points."""
         for point, value in values:
             point.f = value
             self._close(point)
-            self.waiting.append(point)
+            self.told.append(point)
 
-    def ready(self, state: State, generation: int) -> list[Point] | None:
-        """As many told points as a generation has, if there are: those that can still teach, first told first."""
-        if len(self.waiting) < self.n:
+    def complete(self, state: State, generation: int) -> list[PendingPoint] | None:
+        """Take a generation of told points, first told first, without those that have faded; None if there are too few."""
+        if len(self.told) < self.popsize:
             return None
-        late = [point for point in self.waiting if point.generation < generation]
+        late = [point for point in self.told if point.generation < generation]
         faded: set[int] = set()
         if late:
-            now = self._look(state, late)[1]
+            now = self._locate(state, late)[1]
             limit = FADED * len(late[0].e)
             faded = {id(point) for point, density in zip(late, now, strict=True) if point.log_density - density > limit}
-        self.waiting = [point for point in self.waiting if id(point) not in faded]
-        if len(self.waiting) < self.n:
+        self.told = [point for point in self.told if id(point) not in faded]
+        if len(self.told) < self.popsize:
             return None
-        chosen, self.waiting = self.waiting[: self.n], self.waiting[self.n :]
-        return sorted(chosen, key=lambda point: point.place)  # whoever told first
+        chosen, self.told = self.told[: self.popsize], self.told[self.popsize :]
+        return sorted(chosen, key=lambda point: point.place)  # whatever the order of telling
 
-    def draws(self, state: State, points: Sequence[Point], generation: int) -> np.ndarray:
-        """What the points are in the present search distribution, (n, d)."""
+    def draws(self, state: State, points: Sequence[PendingPoint], generation: int) -> np.ndarray:
+        """Return the standard draws of the points in the present search distribution, (n, d)."""
         e = np.stack([point.e for point in points])
         late = [i for i, point in enumerate(points) if point.generation < generation]
         if late:
-            now = self._look(state, points)[0][late]
+            now = self._locate(state, points)[0][late]
             e[late] = (1 - NOW) * e[late] + NOW * np.where(np.isfinite(now), now, e[late])
         return e
 
     def move_on(self, state: State) -> None:
-        """The search is about to leave this state: what was drawn from it, and is still on its way, is late from now on."""
-        present = [point for point in (*self.still_open(), *self.waiting) if np.isnan(point.log_density)]
+        """Prepare for the search to leave this state: points drawn from it that are still pending become late."""
+        present = [point for point in (*self.open_points, *self.told) if np.isnan(point.log_density)]
         if present:
-            for point, density in zip(present, self._look(state, present)[1], strict=True):
+            for point, density in zip(present, self._locate(state, present)[1], strict=True):
                 point.log_density = float(density) if np.isfinite(density) else inf
         self.queue.clear()
         self.drawn = 0
 
-    def _look(self, state: State, points: Sequence[Point]) -> tuple[np.ndarray, np.ndarray]:
-        """Draws and log-densities of the points under a state; in portions of n, for which there is one program."""
-        y = np.stack([point.y for point in points])
-        padded = np.concatenate([y, np.tile(y[:1], (-len(y) % self.n, 1))])
-        parts = [self.steps.look(state, padded[i : i + self.n]) for i in range(0, len(padded), self.n)]
+    def pack(self) -> dict[str, Any]:
+        """Return all of it as JSON's types."""
+        return {
+            "drawn": self.drawn,
+            **{
+                name: [{key: _plain(value) for key, value in asdict(point).items()} for point in points]
+                for name, points in (("queue", self.queue), ("open", self.open_points), ("told", self.told))
+            },
+        }
+
+    def unpack(self, packed: dict[str, Any], d: int) -> None:
+        """Restore what `pack` has returned, in dimension d."""
+        made = {name: [_point(each, d) for each in packed.get(name, [])] for name in ("queue", "open", "told")}
+        self.queue, self.told, self.drawn = deque(made["queue"]), made["told"], int(packed.get("drawn", 0))
+        self.open = {}
+        for point in made["open"]:
+            self.open.setdefault(_key(point.x), []).append(point)
+
+    def _locate(self, state: State, points: Sequence[PendingPoint]) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws and log-densities under a state, in portions of the population, for which there is one program."""
+        y, n = np.stack([point.y for point in points]), self.popsize
+        padded = np.concatenate([y, np.tile(y[:1], (-len(y) % n, 1))])
+        parts = [self.steps.locate(state, padded[i : i + n]) for i in range(0, len(padded), n)]
         e, density = (np.concatenate(each)[: len(y)] for each in zip(*parts, strict=True))
         return e, density
 
-    def _close(self, point: Point) -> None:
+    def _close(self, point: PendingPoint) -> None:
         key = _key(point.x)
         left = [other for other in self.open[key] if other is not point]
         if left:
             self.open[key] = left
         else:
             del self.open[key]
-
-    def pack(self) -> dict[str, Any]:
-        """All of it, of JSON's types."""
-        return {
-            "drawn": self.drawn,
-            **{
-                name: [{key: _plain(value) for key, value in asdict(point).items()} for point in points]
-                for name, points in (("queue", self.queue), ("open", self.still_open()), ("waiting", self.waiting))
-            },
-        }
-
-    def unpack(self, packed: dict[str, Any], d: int) -> None:
-        """Take over what another one was, in dimension d."""
-        made = {name: [_point(each, d) for each in packed.get(name, [])] for name in ("queue", "open", "waiting")}
-        self.queue, self.waiting, self.drawn = deque(made["queue"]), made["waiting"], int(packed.get("drawn", 0))
-        self.open = {}
-        for point in made["open"]:
-            self.open.setdefault(_key(point.x), []).append(point)
 
 
 def _key(x: np.ndarray) -> bytes:
@@ -198,8 +200,9 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _point(packed: dict[str, Any], d: int) -> Point:
+def _point(packed: dict[str, Any], d: int) -> PendingPoint:
     x, y, e = (np.array(packed[name], float) for name in ("x", "y", "e"))
     if not x.shape == y.shape == e.shape == (d,):
         raise ValueError(f"a point has shape {x.shape}, {y.shape} and {e.shape}")
-    return Point(x, y, e, int(packed["generation"]), int(packed["index"]), float(packed["log_density"]), float(packed["f"]))
+    numbers = int(packed["generation"]), int(packed["index"]), float(packed["log_density"]), float(packed["f"])
+    return PendingPoint(x, y, e, *numbers)

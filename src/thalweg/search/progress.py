@@ -1,4 +1,4 @@
-"""One line that says how a run is going: rewritten in place on a terminal, a new line now and then elsewhere."""
+"""A line of progress: rewritten in place on a terminal, a new line every ten seconds elsewhere."""
 
 import shutil
 import sys
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Shows the course of a run on stderr; does nothing unless it is switched on.
+    """Shows the progress of a run on stderr; does nothing unless it is enabled.
 
     >>> from scipy.optimize import OptimizeResult
     >>> Progress(enabled=False, budget=Budget()).show(OptimizeResult(), 0.0)
@@ -28,7 +28,7 @@ class Progress:
         self.shown = ""
 
     def show(self, result: "OptimizeResult", elapsed: float, *, final: bool = False) -> None:
-        """Show a result, unless the last one was shown a moment ago."""
+        """Show a result, unless one was shown a moment ago."""
         now = time.monotonic()
         if not self.enabled or (now - self.last < self.period and not final):
             return
@@ -44,7 +44,7 @@ class Progress:
 
 
 def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
-    """Best value, evaluations, their rate, step-size, failures if there are any and, where a budget is known, the time left.
+    """Return the line: best value, evaluations, rate, step-size, failures if there are any, and the time left by the budget.
 
     >>> from scipy.optimize import OptimizeResult
     >>> describe(OptimizeResult(fun=0.25, nfev=500, nit=50, sigma=0.1), 2.0, Budget(max_evals=1000))
@@ -61,7 +61,7 @@ def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
 
 
 def time_left(result: "OptimizeResult", elapsed: float, budget: Budget) -> float | None:
-    """Seconds until the first limit of the budget is reached if things go on as so far; None where there is no limit."""
+    """Return the seconds until the first limit is reached at the pace so far; None where there is no limit."""
     left: list[float] = []
     if budget.max_evals is not None and result.nfev:
         left.append(elapsed * (budget.max_evals / result.nfev - 1))
@@ -73,7 +73,7 @@ def time_left(result: "OptimizeResult", elapsed: float, budget: Budget) -> float
 
 
 def pace(count: int, seconds: float) -> str:
-    """How many a second.
+    """Return a rate per second as text.
 
     >>> pace(12_345, 4.0), pace(7, 60.0)
     ('3,086/s', '0.117/s')
@@ -83,7 +83,7 @@ def pace(count: int, seconds: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds, with hours and days where there are any.
+    """Return a duration as minutes and seconds, with hours and days where there are any.
 
     >>> clock(61.9), clock(7322), clock(200_000)
     ('1:01', '2:02:02', '2 d 7:33:20')

@@ -1,4 +1,4 @@
-"""What to make of a run whose values were noisy: evaluate its candidates again, and take the one that holds up."""
+"""`reevaluate`: evaluate what a run with noisy values has found again, and take the point that holds up."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The values of a point that was evaluated several times."""
+    """A point that was evaluated several times, and its values."""
 
     x: np.ndarray
     values: np.ndarray
-    """In the order of evaluation; NaN for failures, which do not count in the average."""
+    """The values in the order of evaluation; NaN for failures, which do not count in the average."""
 
     @property
     def fun(self) -> float:
@@ -68,14 +68,14 @@ def reevaluate(
     (True, True, True)
 
     Args:
-        result: Of `minimize`, `resume`, `Optimizer` or `RestartingOptimizer`.
-        fun: As in `minimize`; each call draws its noise anew.
-        times: How often to evaluate each of the two points.
-        args: As in `minimize`; so are the others.
-        workers: See above.
-        vectorized: See above.
-        retries: See above.
-        eval_timeout: See above.
+        result: The result of `minimize`, `resume` or an `Optimizer`.
+        fun: The objective, as in `minimize`; each call draws its noise anew.
+        times: Number of evaluations of each of the two points.
+        args: Further arguments of fun.
+        workers: The workers, as in `minimize`.
+        vectorized: True if fun takes many points, (n, d), and returns as many values.
+        retries: Number of repetitions of an evaluation that fails.
+        eval_timeout: Seconds for one evaluation.
 
     Returns:
         A copy of the result. `x` is the answer, `fun` the average of its new values and `fun_error` the standard error of that;

@@ -1,4 +1,4 @@
-"""The one result type: scipy's `OptimizeResult`, with what an evolution strategy has to add."""
+"""The result of a search: scipy's `OptimizeResult`, with further fields of an evolution strategy."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def make_result(
     x: np.ndarray, fun: float, nfev: int, nit: int, reasons: Mapping[str, float], *, improved: bool, **more: Any
 ) -> "OptimizeResult":
-    """The outcome of a run that ended, or is seen on its way if there are no reasons to end.
+    """Return the result of a run that ended for these reasons; without any, that of a run which still goes on.
 
     >>> make_result(np.zeros(2), 0.0, nfev=60, nit=10, reasons={"ftarget": 0.0}, improved=True).message
     'The target value ftarget = 0 was reached.'

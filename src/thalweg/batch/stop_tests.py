@@ -1,6 +1,6 @@
-"""The stop criteria of many runs of one make side by side, a stretch of generations at a time.
+"""The stop criteria of many runs of one strategy side by side, a chunk of generations at a time.
 
-The criteria are those of `stopping`; what is here is the memory of `StopTests` for all runs at once, in arrays (runs,
+The criteria are those of `search.stopping`; what is here is the memory of `StopTests` for all runs at once, in arrays (runs,
 generations), since a call of Python for each generation of each run would take longer than the generation itself.
 """
 
@@ -8,19 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thalweg.search.stopping import MEMORY, Seen, Tolerances, criteria, may_stagnate, remembered, stagnates, stagnation_time
+from thalweg.search.stopping import Observed, Tolerance, Tolerances
+from thalweg.search.stopping.stagnation import may_stagnate, stagnates, stagnation_time
+from thalweg.search.stopping.stop_tests import MEMORY, recent_generations
 
 
-class Stretch(NamedTuple):
-    """What is recorded of some generations, each of shape (runs, generations)."""
+class ChunkSummary(NamedTuple):
+    """What the tests look at in a chunk of generations, each of shape (runs, generations)."""
 
     best: np.ndarray
-    """The smallest value, failures as inf; so the others."""
+    """Smallest value of the generation; failures count as inf, here and below."""
     place: np.ndarray
-    """Where in the generation it is."""
+    """Index of that value in the generation."""
     median: np.ndarray
     high: np.ndarray
-    """The value at `stopping.flat_place` in ascending order."""
+    """Value of rank `flat_rank` in ascending order."""
     worst: np.ndarray
     largest: np.ndarray
     moved: np.ndarray
@@ -30,27 +32,27 @@ class Stretch(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What came of it."""
+    """The outcome of a chunk."""
 
     made: np.ndarray
-    """How many of the generations belong to the run, (runs,)."""
+    """Number of generations that belong to the run, (runs,)."""
     ended: np.ndarray
-    """Whether it ended there, (runs,)."""
+    """True where the run ended with the last of them, (runs,)."""
     best_f: np.ndarray
     """Best value so far after each generation, (runs, generations)."""
     best_nfev: np.ndarray
-    """Evaluations it took to the best point, (runs, generations)."""
+    """Evaluations until the best point was found, (runs, generations)."""
     reasons: dict[int, dict[str, float]]
-    """Of the runs which ended by a criterion of theirs."""
+    """Criteria by which runs ended, with their thresholds, by the index of the run."""
 
 
 class ManyStopTests:
-    """`StopTests` for many runs at once. Stretches are whole fives of generations, and a run begins with one."""
+    """`StopTests` for many runs at once. Chunks are multiples of five generations, and a run begins with one."""
 
     def __init__(self, d: int, popsize: int, tolerances: Tolerances, runs: int) -> None:
         self.d, self.popsize, self.tolerances = d, popsize, tolerances
-        self.window = remembered(d, popsize)
-        self.stagnation = stagnation_time(tolerances, d, popsize)
+        self.window = recent_generations(d, popsize)
+        self.stagnation = stagnation_time(tolerances.tolstagnation, d, popsize)
         self.sigma0 = np.ones(runs)
         self.nit = np.zeros(runs, int)
         self.recent = np.full((runs, self.window - 1), np.nan)
@@ -60,26 +62,27 @@ class ManyStopTests:
         self.bests: list[list[float]] = [[] for _ in range(runs)]
         """Best value of every fifth generation, newest last."""
         self.medians: list[list[float]] = [[] for _ in range(runs)]
+        """Median value of every fifth generation, newest last."""
 
-    def begin(self, places: np.ndarray, sigma0: np.ndarray) -> None:
-        """Forget the runs at these places and begin others there."""
-        self.sigma0[places], self.nit[places], self.recent[places] = sigma0, 0, np.nan
-        self.flat[places], self.failed[places], self.best_f[places], self.best_nfev[places] = 0, 0, np.inf, 0
-        for i in places.tolist():
+    def begin(self, lanes: np.ndarray, sigma0: np.ndarray) -> None:
+        """Forget the runs in these lanes and begin others there."""
+        self.sigma0[lanes], self.nit[lanes], self.recent[lanes] = sigma0, 0, np.nan
+        self.flat[lanes], self.failed[lanes], self.best_f[lanes], self.best_nfev[lanes] = 0, 0, np.inf, 0
+        for i in lanes.tolist():
             self.bests[i], self.medians[i] = [], []
 
-    def take(self, places: np.ndarray) -> "ManyStopTests":
-        """The runs at these places alone."""
-        taken = ManyStopTests(self.d, self.popsize, self.tolerances, len(places))
+    def take(self, lanes: np.ndarray) -> "ManyStopTests":
+        """Return the tests of the runs in these lanes alone."""
+        taken = ManyStopTests(self.d, self.popsize, self.tolerances, len(lanes))
         for name in ("sigma0", "nit", "recent", "flat", "failed", "best_f", "best_nfev"):
-            setattr(taken, name, getattr(self, name)[places])
-        taken.bests, taken.medians = ([list(history[i]) for i in places.tolist()] for history in (self.bests, self.medians))
+            setattr(taken, name, getattr(self, name)[lanes])
+        taken.bests, taken.medians = ([list(history[i]) for i in lanes.tolist()] for history in (self.bests, self.medians))
         return taken
 
-    def observe(self, now: Stretch, longest: np.ndarray, ftarget: np.ndarray) -> Verdict:
-        """Take a stretch into account: a run ends by a criterion, in generation `longest` or at its target.
+    def observe(self, now: ChunkSummary, longest: np.ndarray, ftarget: np.ndarray) -> Verdict:
+        """Take a chunk into account: a run ends by a criterion, in generation `longest` or at its target.
 
-        Where `longest` is 0 there is no run, and what is said about it means nothing. A target of NaN is none.
+        Where `longest` is 0 there is no run, and the verdict means nothing. A target of NaN is none.
         """
         generations = now.best.shape[1]
         nit = self.nit[:, None] + np.arange(1, generations + 1)
@@ -89,8 +92,11 @@ class ManyStopTests:
         flat, failed = self._in_a_row(now)
         stagnant = self._stagnant(now, nit, nit * self.popsize - best_nfev, longest > 0)
         with np.errstate(invalid="ignore"):  # inf - inf is NaN, as it should be
-            seen = Seen(
-                recent=np.minimum(nit, self.window),
+            seen = Observed(
+                nit=nit,
+                best_f=best_f,
+                sigma0=self.sigma0[:, None],
+                remembered=np.minimum(nit, self.window),
                 range_now=now.worst - now.best,
                 range_recent=np.fmax.reduce(windows, -1) - np.fmin.reduce(windows, -1),
                 largest=now.largest,
@@ -98,29 +104,30 @@ class ManyStopTests:
                 still=now.still,
                 flat=flat,
                 stagnates=stagnant,
+                stagnation=self.stagnation,
                 condition=now.condition,
                 failed=failed,
             )
-            tests = criteria(self.tolerances, self.sigma0[:, None], self.stagnation, seen)
-        converged = np.logical_or.reduce([holds for _, holds, _ in tests]) | ~now.finite
+            tests = [(each, value, each.holds(seen, value)) for each, value in self.tolerances.tests()]
+        converged = np.logical_or.reduce([holds for _, _, holds in tests]) | ~now.finite
         over = converged | (nit >= longest[:, None]) | (best_f <= ftarget[:, None])
         ended = over.any(1)
         made = np.where(ended, over.argmax(1) + 1, generations)
         reasons = {
-            i: _reasons(tests, now.finite, nit, i, g)
+            i: _reasons(tests, seen, now.finite, i, g)
             for i, g in zip(np.flatnonzero(ended).tolist(), (made[ended] - 1).tolist(), strict=True)
         }
         self._remember(now, known, flat, failed, best_f, best_nfev)
         return Verdict(made, ended, best_f, best_nfev, reasons)
 
-    def _bests(self, now: Stretch, nit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _bests(self, now: ChunkSummary, nit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         so_far = np.minimum.accumulate(np.concatenate([self.best_f[:, None], now.best], 1), 1)
         found = np.where(now.best < so_far[:, :-1], (nit - 1) * self.popsize + now.place + 1, 0)
         found = np.maximum.accumulate(np.concatenate([self.best_nfev[:, None], found], 1), 1)
         return so_far[:, 1:], found[:, 1:]
 
-    def _in_a_row(self, now: Stretch) -> tuple[np.ndarray, np.ndarray]:
-        """Generations in a row with flat values, and without a finite one."""
+    def _in_a_row(self, now: ChunkSummary) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of consecutive generations with flat values, and without a finite one."""
         equal, usable = now.best == now.high, np.isfinite(now.best)
         flat, failed = np.empty(now.best.shape, int), np.empty(now.best.shape, int)
         flat_now, failed_now = self.flat, self.failed
@@ -129,7 +136,7 @@ class ManyStopTests:
             flat[:, g] = flat_now = np.where(usable[:, g], np.where(equal[:, g], flat_now + 1, 0), flat_now)
         return flat, failed
 
-    def _stagnant(self, now: Stretch, nit: np.ndarray, since_best: np.ndarray, going: np.ndarray) -> np.ndarray:
+    def _stagnant(self, now: ChunkSummary, nit: np.ndarray, since_best: np.ndarray, going: np.ndarray) -> np.ndarray:
         possible = may_stagnate(self.d, self.popsize, self.stagnation, nit, since_best) & going[:, None]
         stagnant = np.zeros(nit.shape, bool)
         for i, g in zip(*(axis.tolist() for axis in np.nonzero(possible)), strict=True):
@@ -140,7 +147,7 @@ class ManyStopTests:
             stagnant[i, g] = stagnates(self.stagnation, bests, medians)
         return stagnant
 
-    def _remember(self, now: Stretch, known: np.ndarray, *rows: np.ndarray) -> None:
+    def _remember(self, now: ChunkSummary, known: np.ndarray, *rows: np.ndarray) -> None:
         self.nit += now.best.shape[1]
         self.recent = known[:, -(self.window - 1) :]
         self.flat, self.failed, self.best_f, self.best_nfev = (row[:, -1] for row in rows)
@@ -150,8 +157,11 @@ class ManyStopTests:
                 del history[:-MEMORY]
 
 
-def _reasons(tests: list[tuple[str, Any, Any]], finite: np.ndarray, nit: np.ndarray, i: int, g: int) -> dict[str, float]:
-    """The criteria that hold for run i in generation g, each with its threshold."""
+def _reasons(
+    tests: list[tuple[Tolerance, float | None, Any]], seen: Observed, finite: np.ndarray, i: int, g: int
+) -> dict[str, float]:
+    """Return the criteria that hold for run i in generation g, each with its threshold."""
     if not finite[i, g]:
-        return {"nonfinite": int(nit[i, g])}
-    return {name: value[i, g].item() if np.ndim(value) else value for name, holds, value in tests if holds[i, g]}
+        return {"nonfinite": int(seen.nit[i, g])}
+    held = [(each.name, each.threshold(seen, value)) for each, value, holds in tests if np.broadcast_to(holds, finite.shape)[i, g]]
+    return {name: value[i, g].item() if np.ndim(value) else value for name, value in held}

@@ -1,0 +1,51 @@
+"""One generation of a strategy: ask, evaluate, tell. Host and device loops make their generations of these functions."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from thalweg.strategies.strategy import Array, Info, State, Strategy
+
+Evaluate = Callable[[Array], tuple[Array, Array]]
+"""Maps points y of R^d to the points x that the objective takes, and their values f."""
+
+
+class Learned(NamedTuple):
+    """A strategy after a generation."""
+
+    state: State
+    mean: Array
+    std: Array
+    info: Info
+
+
+class Generation(NamedTuple):
+    """The points and values of a generation, and the strategy after it."""
+
+    x: Array
+    f: Array
+    learned: Learned
+
+
+def learn(strategy: Strategy, state: State, e: Array, y: Array, f: Array) -> Learned:
+    """Tell a strategy the values f of its points y, and summarise its search distribution."""
+    state, info = strategy.tell(state, e, y, f)
+    return Learned(state, *strategy.spread(state), info)
+
+
+def generation(strategy: Strategy, state: State, evaluate: Evaluate) -> Generation:
+    """Make a whole generation, for objectives that JAX can trace."""
+    e, y, asked = strategy.ask(state)
+    x, f = evaluate(y)
+    return Generation(x, f, learn(strategy, asked, e, y, f))
+
+
+def is_finite(tree: State) -> Array:
+    """Return whether all floating-point numbers of a state are finite."""
+    arrays = [leaf for leaf in jax.tree.leaves(tree) if hasattr(leaf, "dtype")]  # a third-party object is a leaf too
+    floats = [leaf for leaf in arrays if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    if not floats:
+        return jnp.asarray(True)
+    return jnp.all(jnp.isfinite(jnp.concatenate([jnp.ravel(leaf) for leaf in floats])))  # one reduction, not one each

@@ -1,0 +1,38 @@
+"""Open points of runs that have ended: their values still count, but teach nothing."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from thalweg._common.checks import as_array
+from thalweg.search.pending import PendingPoints
+
+
+class LatePoints:
+    """The open points of finished runs."""
+
+    def __init__(self) -> None:
+        self.runs: list[PendingPoints] = []
+
+    def add(self, pending: PendingPoints) -> None:
+        """Keep the open points of a run that has just ended."""
+        if pending.open:
+            self.runs.append(pending)
+
+    def split(self, X: Any, F: Iterable[Any]) -> tuple[list[tuple[np.ndarray, Any]], Any, Iterable[Any]]:
+        """Take out the points of finished runs with their values; return these, and the other points and values."""
+        if not self.runs:
+            return [], X, F
+        points, values = as_array(X, "X"), list(F)
+        owners = [next((run for run in self.runs if run.holds(x)), None) for x in np.atleast_2d(points)]
+        if len(values) != len(owners):
+            return [], X, values  # an error, which is explained where values are told
+        late: list[tuple[np.ndarray, Any]] = []
+        for x, value, owner in zip(points, values, owners, strict=True):
+            if owner is not None:
+                owner.forget(x)
+                late.append((x, value))
+        self.runs = [run for run in self.runs if run.open]
+        present = [i for i, owner in enumerate(owners) if owner is None]
+        return late, points[present], [values[i] for i in present]

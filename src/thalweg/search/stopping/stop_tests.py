@@ -1,0 +1,113 @@
+"""The stop criteria of one run, and what they remember of it."""
+
+from dataclasses import dataclass, field
+from math import inf, isfinite
+from typing import NamedTuple
+
+import numpy as np
+
+from thalweg.search.stopping import Observed, Tolerances
+from thalweg.search.stopping.stagnation import may_stagnate, stagnates, stagnation_time
+
+MEMORY = 20000
+"""Number of values of every fifth generation that are remembered."""
+
+
+class Generation(NamedTuple):
+    """What the tests look at after a generation."""
+
+    f: np.ndarray
+    """The values, failures as inf, ascending."""
+    mean: np.ndarray
+    std: np.ndarray
+    condition: float
+    """Condition number of the covariance; NaN where it is unknown or was not computed."""
+    finite: bool
+    """True if all numbers of the strategy's state are finite."""
+    nfev: int
+    best_f: float
+    best_nfev: int
+    """Evaluations until the best point was found."""
+
+
+@dataclass
+class StopTests:
+    """Tests the criteria after each generation of a run. The fields below `tolerances` are all that it remembers."""
+
+    d: int
+    popsize: int
+    sigma0: float
+    tolerances: Tolerances
+    nit: int = 0
+    recent: list[float] = field(default_factory=list[float])
+    """Best values of the last generations."""
+    bests: list[float] = field(default_factory=list[float])
+    """Best value of every fifth generation, newest last."""
+    medians: list[float] = field(default_factory=list[float])
+    """Median value of every fifth generation, newest last."""
+    flat: int = 0
+    """Consecutive generations with flat values."""
+    failed: int = 0
+    """Consecutive generations without a finite value."""
+    first: float = inf
+    """Best value of the first generation."""
+    reasons: dict[str, float] = field(default_factory=dict[str, float])
+    """The criteria that hold, by name, each with its threshold."""
+
+    def __post_init__(self) -> None:
+        self.window = recent_generations(self.d, self.popsize)
+        self.stagnation = stagnation_time(self.tolerances.tolstagnation, self.d, self.popsize)
+        self.tests = self.tolerances.tests()
+
+    def observe(self, now: Generation, previous_mean: np.ndarray) -> None:
+        """Take a generation into account and renew `reasons`."""
+        best = float(now.f[0])
+        if self.nit == 0:
+            self.first = best
+        self.nit += 1
+        self.recent = [*self.recent, best][-self.window :]
+        if self.nit % 5 == 0:
+            for history, newest in (
+                (self.bests, best),
+                (self.medians, float(now.f[(self.popsize - 1) // 2 : self.popsize // 2 + 1].mean())),
+            ):
+                history.append(newest)
+                del history[:-MEMORY]
+        self.failed = 0 if isfinite(best) else self.failed + 1
+        if isfinite(best):  # a generation of failures says nothing about flatness
+            self.flat = self.flat + 1 if best == now.f[flat_rank(self.popsize)] else 0
+        self.reasons = self._reasons(now, previous_mean)
+
+    def _reasons(self, now: Generation, previous_mean: np.ndarray) -> dict[str, float]:
+        if not now.finite:
+            return {"nonfinite": self.nit}
+        still = now.mean == now.mean + 0.2 * now.std
+        since_best = now.nfev - now.best_nfev
+        seen = Observed(  # in floats of Python, which are quicker than arrays of one; inf - inf is NaN
+            nit=self.nit,
+            best_f=now.best_f,
+            sigma0=self.sigma0,
+            remembered=len(self.recent),
+            range_now=float(now.f[-1]) - float(now.f[0]),
+            range_recent=max(self.recent) - min(self.recent),
+            largest=float(now.std.max()),
+            moved=float(np.abs(now.mean - previous_mean).max()),
+            still=int(still.argmax()) if still.any() else -1,
+            flat=self.flat,
+            stagnates=may_stagnate(self.d, self.popsize, self.stagnation, self.nit, since_best)
+            and stagnates(self.stagnation, self.bests, self.medians),
+            stagnation=self.stagnation,
+            condition=now.condition,
+            failed=self.failed,
+        )
+        return {each.name: each.threshold(seen, value) for each, value in self.tests if each.holds(seen, value)}
+
+
+def recent_generations(d: int, popsize: int) -> int:
+    """Return the number of generations whose best values are compared."""
+    return int(10 + 30 * d / popsize)
+
+
+def flat_rank(popsize: int) -> int:
+    """Return the rank whose value, if it equals the best one, tells of a flat objective."""
+    return int(0.75 * popsize)

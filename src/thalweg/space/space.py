@@ -1,0 +1,69 @@
+"""The space of a search: the map between the points that the objective takes and R^d, where the strategy searches."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+
+Points = Any
+"""An array (..., d) of numpy or JAX."""
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The identity: the objective takes the points as they are drawn. `Box` has bounds. Spaces are pytrees of arrays.
+
+    >>> Space().to_objective(np.array([3.0])), Space().contains(np.array([3.0])).tolist()
+    (array([3.]), [True])
+    """
+
+    def to_objective(self, y: Points, xp: Any = np) -> Points:
+        """Map points of R^d to what the objective takes; `xp` is numpy or jax.numpy."""
+        return y
+
+    def to_search(self, x: Points) -> Points:
+        """Map feasible points to points of R^d that `to_objective` maps back to them."""
+        return x
+
+    def contains(self, x: Points) -> np.ndarray:
+        """Tell for each coordinate whether it is feasible."""
+        return np.ones(np.shape(x), bool)
+
+    def check(self, x: Points, name: str) -> None:
+        """Raise a ValueError if a point (or one of several) lies outside; `name` is the argument it came from."""
+        inside = self.contains(x)
+        if not np.all(inside):
+            i = tuple(int(place) for place in np.argwhere(~inside)[0])
+            low, high = (np.broadcast_to(side, np.shape(x))[i] for side in self.sides)
+            where = f"{name}[{', '.join(map(str, i))}]"
+            raise ValueError(f"{where} = {np.asarray(x)[i]:g} lies outside its bounds ({low:g}, {high:g}); move it inside")
+
+    def restart_point(self, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return the point at which a restart begins: x0, or a random coordinate where both sides are bounded."""
+        return x0
+
+    @property
+    def bounded(self) -> bool:
+        """True if some side of some coordinate has a bound."""
+        return False
+
+    @property
+    def closed(self) -> np.ndarray:
+        """True for each coordinate with bounds on both sides."""
+        return np.zeros((), bool)
+
+    @property
+    def sides(self) -> tuple[Any, Any]:
+        """Lower and upper bounds, infinite where a side is open."""
+        return np.asarray(-np.inf), np.asarray(np.inf)
+
+    @property
+    def pairs(self) -> list[list[float | None]] | None:
+        """The bounds as plain pairs (low, high) that `make_space` reads; None is an open side."""
+        if not self.bounded:
+            return None
+        sides = [[value if np.isfinite(value) else None for value in side.tolist()] for side in self.sides]
+        return [list(pair) for pair in zip(*sides, strict=True)]
