@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from thalweg._common.outcome import Outcome
-from thalweg.evaluate import Ticket
+from thalweg.evaluate import PointId
 from thalweg.search.loop import Job
 from thalweg.search.pending import Point
 from thalweg.storage.log import Evaluation
@@ -29,7 +29,7 @@ class Stream(Job):
 
     past: Sequence[Evaluation] = ()
     """What the log holds of earlier calls."""
-    flying: dict[Ticket, Point] = field(default_factory=dict[Ticket, Point], init=False)
+    flying: dict[PointId, Point] = field(default_factory=dict[PointId, Point], init=False)
     """Points that were handed out and have no value yet, by place."""
     started: bool = field(default=False, init=False)
 
@@ -45,12 +45,12 @@ class Stream(Job):
             raise
         self._take(found, failures)
         if self.evaluate.failures >= self.es.popsize:
-            self.evaluate.check()
+            self.evaluate.raise_if_all_failed()
         if self.es.nit > before:
             self.told()
 
     def end(self) -> None:
-        self.evaluate.drop()
+        self.evaluate.cancel_all()
 
     def _start(self) -> None:
         """Come to where an earlier call was, and start again what was on its way then."""
@@ -83,7 +83,7 @@ class Stream(Job):
 
     def _refill(self) -> None:
         """Start as many points as there are workers without one."""
-        free = self.evaluate.slots - len(self.flying)
+        free = self.evaluate.capacity - len(self.flying)
         if self.es.budget.max_evals is not None:
             free = min(free, int(self.es.budget.max_evals) - self.es.nfev - len(self.flying))
         for place in self._hand_out(free):
@@ -99,7 +99,7 @@ class Stream(Job):
         self.flying |= zip(places, points, strict=True)
         return places
 
-    def _take(self, found: Sequence[tuple[Ticket, Outcome]], failures: int) -> None:
+    def _take(self, found: Sequence[tuple[PointId, Outcome]], failures: int) -> None:
         """First into the log, then to the optimiser. `failures` is how many there were before."""
         for place, outcome in found:
             self.record(*cast("Place", place), self.flying[place].x, outcome)
@@ -107,7 +107,7 @@ class Stream(Job):
         for place, outcome in found:
             self._tell(place, outcome.f)
 
-    def _tell(self, place: Ticket, f: float) -> None:
+    def _tell(self, place: PointId, f: float) -> None:
         self.whole = False
         self.es.tell(self.flying.pop(place).x[None], [f])
         self.whole = True

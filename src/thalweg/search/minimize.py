@@ -131,7 +131,7 @@ def minimize(
             logger.info("continuing from %s after %d evaluations", written, es.nfev)
         shown = Progress(enabled=progress, budget=es.budget)
         if asynchronous:
-            if evaluate.attempts is None:
+            if not evaluate.takes_single_points:
                 raise ValueError("asynchronous=True needs workers that take single points: a number, an executor, Ray or Dask")
             return Stream(es, evaluate, callback, shown, checkpoint, kept, past).run()
         return Generations(es, evaluate, callback, shown, checkpoint, kept).run()
