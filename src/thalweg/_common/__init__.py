@@ -1,1 +1,1 @@
-"""Helpers that every layer may use: checks of arguments, and outcomes of evaluations."""
+"""Helpers for every layer: checks of arguments, outcomes of evaluations, optional dependencies."""

@@ -1,4 +1,4 @@
-"""Checks of what users pass in: each returns the clean value, or raises an error that names argument, value and fix."""
+"""Checks of arguments. Each returns the converted value, or raises an error that names the argument, the value and the fix."""
 
 import operator
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
-"""What may seed a run."""
+"""Type of the argument `seed`."""
 
 
 def as_point(value: Any, name: str = "x0") -> np.ndarray:
-    """A finite point (d,) in double precision; a single number is a point in dimension 1."""
+    """Return a finite point (d,) in double precision. A single number becomes a point in dimension 1."""
     point = as_array(value, name)
     if point.ndim > 1:
         raise ValueError(f"{name} must be one point of shape (d,), got shape {point.shape}; flatten it first")
@@ -26,7 +26,7 @@ def as_point(value: Any, name: str = "x0") -> np.ndarray:
 
 
 def as_array(value: Any, name: str) -> np.ndarray:
-    """A fresh array in double precision."""
+    """Return a copy as an array in double precision."""
     try:
         array = np.asarray(value)
         if value is None or array.dtype.kind not in "biufO":  # text would parse as numbers, complex numbers lose a part
@@ -37,7 +37,7 @@ def as_array(value: Any, name: str) -> np.ndarray:
 
 
 def as_number(value: Any, name: str) -> float:
-    """A real number that is not NaN."""
+    """Return a real number that is not NaN."""
     if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
         raise TypeError(f"{name} must be a number, got {shortened(value)}")
     try:
@@ -50,7 +50,7 @@ def as_number(value: Any, name: str) -> float:
 
 
 def as_positive(value: Any, name: str, fix: str = "pass a number above 0") -> float:
-    """A finite number above 0."""
+    """Return a finite number above 0."""
     number = as_number(value, name)
     if not (isfinite(number) and number > 0):
         raise ValueError(f"{name} must be finite and above 0, got {number:g}; {fix}")
@@ -58,7 +58,7 @@ def as_positive(value: Any, name: str, fix: str = "pass a number above 0") -> fl
 
 
 def as_count(value: Any, name: str, least: int = 1) -> int:
-    """A whole number of at least `least`; 1e4 is one too."""
+    """Return a whole number of at least `least`. Floats such as 1e4 are accepted."""
     number = as_number(value, name)
     if not isfinite(number) or number != int(number):
         raise ValueError(f"{name} must be a whole number, got {number:g}")
@@ -68,14 +68,14 @@ def as_count(value: Any, name: str, least: int = 1) -> int:
 
 
 def as_flag(value: Any, name: str) -> bool:
-    """True or False; not a string, a number or an array, which would pass for one of them."""
+    """Return True or False. Strings, numbers and arrays are refused, though Python would take them for one of the two."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {shortened(value)}")
     return bool(value)
 
 
 def as_seed(seed: Seed) -> int:
-    """One whole number that stands for the seed; None draws fresh entropy, a generator is asked for one number."""
+    """Return the seed as a whole number: from fresh entropy for None, drawn from a generator if one is given."""
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
     if isinstance(seed, np.random.Generator):
@@ -96,11 +96,11 @@ def as_seed(seed: Seed) -> int:
 
 
 def shortened(value: Any, length: int = 60) -> str:
-    """A value as it may appear in an error message."""
+    """Return the `repr` of a value for an error message, cut to `length` characters."""
     text = repr(value)
     return text if len(text) <= length else text[: length - 3] + "..."
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in quotes, with commas."""
+    """Return the names in quotes, separated by commas."""
     return ", ".join(repr(name) for name in names)

@@ -1,26 +1,27 @@
-"""What a way of evaluation has to do: an engine takes points one by one, a batch whole generations."""
+"""Interfaces of the engines: most take points one by one, some whole generations."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from thalweg._common.outcome import Failure, Objective, Outcome
 
-Ticket = Any
-"""What a point is known by, from its start to its outcome: anything that can be the key of a dictionary."""
+PointId = Any
+"""Identifies a point from its start to its outcome: any hashable object that the caller chooses."""
 
 DIED = Failure("the worker that evaluated the objective died")
+MAX_FAILED_STARTS = 3
+"""Number of workers in a row that may die before they are ready."""
 
 
 @dataclass
 class Engine(ABC):
-    """Evaluates the objective at points that are handed over one by one.
+    """Evaluates the objective at points that are started one by one.
 
-    It tries each once, as long as it takes: retries, timeouts and the account of failures are kept by `Attempts` for all
-    engines alike.
+    Each point is tried once, for as long as it takes: `PointQueue` adds retries and time limits for all engines.
     """
 
     fun: Objective
@@ -28,39 +29,48 @@ class Engine(ABC):
 
     @property
     @abstractmethod
-    def slots(self) -> int:
-        """How many evaluations can go on at a time."""
+    def capacity(self) -> int:
+        """Number of evaluations that can run at a time."""
 
     @abstractmethod
     def room(self, wanted: int) -> int:
-        """How many of as many further points can be started right now; who lacks workers for them makes some."""
+        """Return how many points can start right now. Starts workers for up to `wanted` points, which may be ready later."""
 
     @abstractmethod
-    def start(self, ticket: Ticket, x: np.ndarray) -> None:
-        """Begin with a point, for which there is room."""
+    def start(self, point_id: PointId, x: np.ndarray) -> None:
+        """Start the evaluation of a point. There must be room for it."""
 
     @abstractmethod
-    def finished(self, timeout: float | None) -> Iterable[tuple[Ticket, Outcome]]:
-        """What has ended since the last call. Waits for that, or for room, at most `timeout` seconds."""
+    def finished(self, timeout: float | None) -> Iterable[tuple[PointId, Outcome]]:
+        """Return the outcomes since the last call. Waits up to `timeout` seconds for one, or for more room."""
 
     @abstractmethod
-    def give_up(self, ticket: Ticket) -> None:
-        """Stop a point that was started and has not ended; nothing more is heard of it."""
+    def cancel(self, point_id: PointId) -> None:
+        """Stop a pending evaluation. Its outcome is never returned."""
 
     def close(self) -> None:
-        """Let go of what was taken."""
+        """Release workers and connections."""
+
+
+@runtime_checkable
+class EngineFactory(Protocol):
+    """An engine that waits for its objective: an entry of `ENGINES` makes one from `address` and `workers`."""
+
+    def engine(self, fun: Objective, args: tuple[Any, ...]) -> Engine:
+        """Start or connect to the workers."""
+        ...
 
 
 @dataclass
-class Batch(ABC):
+class GenerationEngine(ABC):
     """Evaluates the objective at all points of a generation in one call."""
 
     fun: Objective
     args: tuple[Any, ...]
 
     @abstractmethod
-    def run(self, points: np.ndarray) -> Iterable[Outcome] | np.ndarray:
-        """The outcomes in order, one by one if it can; who has all of them as numbers may return these."""
+    def evaluate(self, points: np.ndarray) -> Iterable[Outcome] | np.ndarray:
+        """Return the outcomes in order, or an array of values if all of them are numbers."""
 
     def close(self) -> None:
-        """Let go of what was taken."""
+        """Release what the engine holds."""

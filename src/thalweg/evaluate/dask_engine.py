@@ -1,10 +1,9 @@
-"""Evaluation on Dask (extra `dask`): here, or on a cluster.
+"""Evaluation on Dask (extra `dask`): on this machine or on a cluster.
 
-The objective goes to each worker once, by a plugin, and so to those that join later or come back. A worker that dies costs the
-points that it had.
+A plugin takes the objective to each worker once, also to workers that join later or are restarted. A worker that dies costs the
+evaluations that it was running.
 """
 
-import importlib
 import logging
 import os
 import signal
@@ -24,31 +23,33 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_count
-from thalweg._common.outcome import Failure, Objective, Outcome, Plain, raised, received
-from thalweg.evaluate.base import DIED, Engine, Ticket
-from thalweg.evaluate.shipping import payload
+from thalweg._common.extras import require
+from thalweg._common.outcome import Failure, Objective, Outcome, raised
+from thalweg.evaluate.base import DIED, Engine, PointId
+from thalweg.evaluate.pickling import PackedOutcome, pickle_objective, unpack
 
-MISSING = "thalweg.Dask needs distributed, which is not installed: run `pip install thalweg[dask]`."
-PATIENCE = 60.0
+NO_WORKERS_LIMIT = 60.0
 """Seconds to wait for workers when there are none."""
-RECOVERY = 0.1
-"""Seconds between two looks at workers that are being restarted."""
-GOODBYE = 5.0
-"""Seconds at most until the scheduler knows that a worker was killed."""
-SURE = 1.0
-"""Seconds between two looks for workers that join."""
+RESTART_INTERVAL = 0.1
+"""Seconds between two checks of workers that are being restarted."""
+JOIN_INTERVAL = 1.0
+"""Seconds between two checks for workers that join."""
+KILL_LIMIT = 5.0
+"""Seconds to wait until the scheduler knows that a worker was killed."""
 
 
 class Dask:
     """Evaluate on Dask: `minimize(..., workers=thalweg.Dask(workers=8))`.
 
-    Without `address` on this machine: the current `distributed.Client` is used if there is one, otherwise processes are
-    started, and ended at last. `address` is that of a scheduler, a cluster or a `Client`. `workers` evaluations go on at a
-    time, by default as many as there are threads in the cluster, which here is one for each CPU. Further options are those of
-    `Client`.
+    On a running cluster the scheduler itself moves a point whose worker died to another one, as often as its setting
+    `distributed.scheduler.allowed-failures` says, before the evaluation counts as failed here.
 
-    In a cluster of others a point whose worker dies is moved to another one by the scheduler itself, as often as its setting
-    `distributed.scheduler.allowed-failures` says, before it counts as lost here.
+    Args:
+        address: Address of a scheduler, a cluster, or a `distributed.Client`. None uses the current `Client`, or else starts
+            processes on this machine and ends them at the end.
+        workers: Number of evaluations that run at a time; by default the number of threads in the cluster, on this machine
+            one for each CPU.
+        options: Options of `distributed.Client`.
     """
 
     def __init__(self, address: Any = None, workers: int | None = None, **options: Any) -> None:
@@ -57,12 +58,9 @@ class Dask:
         self.options = options
 
     def engine(self, fun: Objective, args: tuple[Any, ...]) -> "DaskEngine":
-        """Connect, or start processes here."""
-        try:
-            distributed: Any = importlib.import_module("distributed")
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(MISSING, name=error.name) from error
-        job = payload(fun, args)
+        """Connect to the cluster, or start processes on this machine."""
+        distributed = require("distributed", extra="dask", purpose="thalweg.Dask")
+        objective = pickle_objective(fun, args)
         closing: list[Callable[[], Any]] = []
         client: Any = self.address
         workers = self.workers
@@ -73,12 +71,12 @@ class Dask:
             if not isinstance(client, distributed.Client):
                 if client is None:
                     workers = self.workers or os.cpu_count() or 1
-                    client = _start_here(distributed, workers, closing)
+                    client = _start_cluster(distributed, workers, closing)
                 client = distributed.Client(client, set_as_default=False, **self.options)
                 closing.insert(0, client.close)
-            return DaskEngine(fun, args, distributed, client, job, workers, closing)
+            return DaskEngine(fun, args, distributed, client, objective, workers, closing)
         except BaseException:
-            _do(closing)
+            _run_all(closing)
             raise
 
 
@@ -88,73 +86,75 @@ class DaskEngine(Engine):
 
     distributed: Any
     client: Any
-    job: bytes
-    wanted: int | None
+    objective: bytes
+    """Pickled objective."""
+    workers: int | None
+    """Number of evaluations that may run at a time; None means all threads of the cluster."""
     closing: list[Callable[[], Any]]
-    """What to do in the end."""
-    running: dict[str, tuple[Ticket, Any, str | None]] = field(
-        default_factory=dict[str, tuple[Ticket, Any, str | None]], init=False
+    """Actions of `close`, in order."""
+    running: dict[str, tuple[PointId, Any, str | None]] = field(
+        default_factory=dict[str, tuple[PointId, Any, str | None]], init=False
     )
-    """Point, future and worker of each task that has no outcome yet, by its key."""
+    """Point, future and worker of each task without an outcome, by the key of the task."""
     threads: dict[str, int] = field(default_factory=dict[str, int], init=False)
-    """How many each worker has, by its address."""
-    alone_since: float | None = field(default=None, init=False)
-    """Since when there is no worker at all."""
+    """Number of threads of each worker, by its address."""
+    no_workers_since: float | None = field(default=None, init=False)
+    """Time since which there is no worker at all."""
     complete: bool = field(default=False, init=False)
-    """Whether all workers are there, as far as known."""
+    """True if no worker is known to be missing."""
 
     def __post_init__(self) -> None:
         self.name = f"thalweg-{uuid.uuid4().hex}"
         self.task = _task(self.name)
-        self.ended: SimpleQueue[tuple[str, Plain | None]] = SimpleQueue()
-        self.client.wait_for_workers(1, timeout=PATIENCE)
+        self.ended: SimpleQueue[tuple[str, PackedOutcome | None]] = SimpleQueue()
+        self.client.wait_for_workers(1, timeout=NO_WORKERS_LIMIT)
         self.client.subscribe_topic(self.name, lambda event: self.ended.put(event[1]))
-        self.client.register_plugin(_plugin(self.distributed, self.name, self.job), name=self.name)
-        self.number, self.looked = self.wanted or 1, 0.0
-        self._able()
+        self.client.register_plugin(_plugin(self.distributed, self.name, self.objective), name=self.name)
+        self.number, self.counted_at = self.workers or 1, 0.0
+        self._count_threads()
 
     @property
-    def slots(self) -> int:
+    def capacity(self) -> int:
         return self.number
 
     def room(self, wanted: int) -> int:
-        """Two points on one worker would be lost together, so while one is restarted there is less room."""
-        sure = self.complete and (self.wanted is not None or time.monotonic() < self.looked + SURE)
-        able = self.number if sure else self._able()
-        return max(0, able - len(self.running))
+        """As in `Engine`. There is less room while a worker is restarted, as two points on one worker could die together."""
+        current = self.complete and (self.workers is not None or time.monotonic() < self.counted_at + JOIN_INTERVAL)
+        usable = self.number if current else self._count_threads()
+        return max(0, usable - len(self.running))
 
-    def start(self, ticket: Ticket, x: np.ndarray) -> None:
-        key = f"{self.name}-{uuid.uuid4().hex}"  # one of its own: the same point may be evaluated twice
-        # the scheduler does not know yet that a task is done whose outcome is here, and might queue this one behind a slow one
+    def start(self, point_id: PointId, x: np.ndarray) -> None:
+        key = f"{self.name}-{uuid.uuid4().hex}"  # unique, as the same point may be evaluated twice
+        # chosen here: the scheduler, which hears later than we that a task is done, might queue this one behind a slow one
         busy = Counter(where for _, _, where in self.running.values())
         free = next((worker for worker, number in self.threads.items() if busy[worker] < number), None)
         place = {} if free is None else {"workers": [free], "allow_other_workers": True}
         future = self.client.submit(self.task, key, x, key=key, pure=False, retries=0, **place)
-        self.running[key] = ticket, future, free
+        self.running[key] = point_id, future, free
         future.add_done_callback(lambda future: self.ended.put((future.key, None)))
 
-    def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
+    def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
         if not self.complete:
-            timeout = RECOVERY if timeout is None else min(timeout, RECOVERY)
-        found: list[tuple[Ticket, Outcome]] = []
+            timeout = RESTART_INTERVAL if timeout is None else min(timeout, RESTART_INTERVAL)
+        found: list[tuple[PointId, Outcome]] = []
         with suppress(Empty):
             self._take(*self.ended.get(timeout=timeout), found)
             while True:
                 self._take(*self.ended.get_nowait(), found)
         return found
 
-    def give_up(self, ticket: Ticket) -> None:
-        """Ends the worker process that has the point, as nothing less stops an evaluation; its nanny starts another one."""
-        key = next(key for key, (running, _, _) in self.running.items() if running == ticket)
+    def cancel(self, point_id: PointId) -> None:
+        """Kill the worker process that has the point, as nothing less stops an evaluation. Its nanny starts another one."""
+        key = next(key for key, (running, _, _) in self.running.items() if running == point_id)
         _, future, _ = self.running.pop(key)
         where = [worker for worker, keys in self.client.processing().items() if key in keys]
         future.cancel()
         if where:
             self.complete = False
             self.client.run(_killer(), nanny=True, workers=where, on_error="ignore")
-            end = time.monotonic() + GOODBYE
+            end = time.monotonic() + KILL_LIMIT
             while not self.client.nthreads().keys().isdisjoint(where) and time.monotonic() < end:
-                time.sleep(0.01)  # until the scheduler knows, or the next point might go there and be lost too
+                time.sleep(0.01)  # the next point must not go to the dead worker
 
     def close(self) -> None:
         with suppress(Exception):  # the cluster may be gone
@@ -163,17 +163,17 @@ class DaskEngine(Engine):
             self.client.unsubscribe_topic(self.name)
             if not self.closing:
                 self.client.unregister_worker_plugin(self.name)
-        _do(self.closing)
+        _run_all(self.closing)
 
-    def _take(self, key: str, plain: Plain | None, found: list[tuple[Ticket, Outcome]]) -> None:
-        if key not in self.running:  # it was given up, or this is its second message
+    def _take(self, key: str, packed: PackedOutcome | None, found: list[tuple[PointId, Outcome]]) -> None:
+        if key not in self.running:  # it was cancelled, or this is its second message
             return
-        ticket, future, _ = self.running.pop(key)
-        found.append((ticket, received(plain) if plain is not None else self._outcome(future)))
+        point_id, future, _ = self.running.pop(key)
+        found.append((point_id, unpack(packed) if packed is not None else self._outcome(future)))
         future.release()  # or it would be evaluated again when its worker dies
 
     def _outcome(self, future: Any) -> Outcome:
-        """That of a task which has ended without an event."""
+        """Return the outcome of a task that ended without an event."""
         try:
             future.result()
             return Outcome(Failure("Dask has lost the outcome"))
@@ -181,38 +181,38 @@ class DaskEngine(Engine):
             self.complete = False
             return Outcome(Failure(DIED.reason))
         except CancelledError:
-            return Outcome(Failure("Dask has cancelled the evaluation; is its scheduler gone?"))
+            return Outcome(Failure("Dask has cancelled the evaluation; its scheduler may be gone"))
         except Exception as error:
             return Outcome(raised(error))
 
-    def _able(self) -> int:
-        """How many threads there are at present. Unless their number was given, more may join."""
+    def _count_threads(self) -> int:
+        """Return the number of threads that may be used now. Unless `workers` was given, more may join."""
         self.threads = self.client.nthreads()
-        able = sum(self.threads.values())
-        self.number = self.wanted or max(self.number, able)
-        self.looked, self.complete = time.monotonic(), able >= self.number
-        self.alone_since = None if able else self.alone_since or self.looked
-        if self.alone_since is not None and self.looked - self.alone_since > PATIENCE:
-            raise RuntimeError(f"Dask has had no workers for {PATIENCE:g} seconds")
-        return min(able, self.number)
+        found = sum(self.threads.values())
+        self.number = self.workers or max(self.number, found)
+        self.counted_at, self.complete = time.monotonic(), found >= self.number
+        self.no_workers_since = None if found else self.no_workers_since or self.counted_at
+        if self.no_workers_since is not None and self.counted_at - self.no_workers_since > NO_WORKERS_LIMIT:
+            raise RuntimeError(f"Dask has had no workers for {NO_WORKERS_LIMIT:g} seconds; check the cluster")
+        return min(found, self.number)
 
 
-def _do(actions: list[Callable[[], Any]]) -> None:
+def _run_all(actions: list[Callable[[], Any]]) -> None:
     while actions:
         with suppress(Exception):
             actions.pop(0)()
 
 
-def _start_here(distributed: Any, workers: int, closing: list[Callable[[], Any]]) -> Any:
-    """A scheduler in this process and workers in others.
+def _start_cluster(distributed: Any, workers: int, closing: list[Callable[[], Any]]) -> Any:
+    """Start a scheduler in this process and workers in others. Add to `closing` what ends them.
 
-    Those of `LocalCluster` would run the user's script again, and so need an `if __name__ == "__main__":`.
+    The workers of `LocalCluster` would run the user's script again, which then needs an `if __name__ == "__main__":`.
     """
     cluster = distributed.LocalCluster(
         n_workers=0,
         processes=True,
         dashboard_address=None,
-        silence_logs=logging.CRITICAL,  # what happens to workers is told here
+        silence_logs=logging.CRITICAL,  # failures of workers are reported as outcomes
         scheduler_kwargs={"allowed_failures": 0},
     )
     folder = tempfile.TemporaryDirectory(prefix="thalweg-dask-", ignore_cleanup_errors=True)
@@ -223,7 +223,7 @@ def _start_here(distributed: Any, workers: int, closing: list[Callable[[], Any]]
         command,
         stdin=subprocess.DEVNULL,
         env=os.environ | {"PYTHONPATH": path, "DASK_LOGGING__DISTRIBUTED": "error"},
-        process_group=0,  # so that Ctrl-C is for the process that waits, and all can be ended at once
+        process_group=0,  # Ctrl-C is for the process that waits, and all can be killed at once
     )
 
     def end() -> None:
@@ -235,14 +235,14 @@ def _start_here(distributed: Any, workers: int, closing: list[Callable[[], Any]]
     return cluster
 
 
-def _plugin(distributed: Any, name: str, job: bytes) -> Any:
-    """Makes the objective known to each worker; its class is made in a function, so that it travels by value."""
+def _plugin(distributed: Any, name: str, objective: bytes) -> Any:
+    """Make the plugin that unpickles the objective in each worker. A class made in a function is pickled by value."""
 
     class ThalwegObjective(distributed.WorkerPlugin):
         def setup(self, worker: Any) -> None:
             import pickle
 
-            setattr(worker, name, pickle.loads(job))
+            setattr(worker, name, pickle.loads(objective))
 
         def teardown(self, worker: Any) -> None:
             delattr(worker, name)
@@ -251,7 +251,7 @@ def _plugin(distributed: Any, name: str, job: bytes) -> Any:
 
 
 def _killer() -> Callable[[Any], None]:
-    """What a nanny is to do with its worker; made in a function, so that it travels by value."""
+    """Make the function by which a nanny kills its worker. A function made in a function is pickled by value."""
 
     def kill(dask_worker: Any) -> None:
         os.kill(dask_worker.pid, signal.SIGKILL)
@@ -260,10 +260,10 @@ def _killer() -> Callable[[Any], None]:
 
 
 def _task(name: str) -> Callable[[str, np.ndarray], None]:
-    """What a worker does with a point.
+    """Make the task that a worker runs for a point.
 
-    The outcome goes to the scheduler by an event. As the value of the task it would stay with the worker until it is fetched,
-    and be lost with it, and it would come later.
+    The outcome goes to the scheduler as an event. As the result of the task it would arrive later, and stay with the worker
+    until it is fetched, so that it could be lost.
     """
 
     def evaluate(key: str, x: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Any `concurrent.futures.Executor`: threads, processes, mpi4py's `MPIPoolExecutor`."""
+"""Evaluation by any `concurrent.futures.Executor`: threads, processes, mpi4py's `MPIPoolExecutor`."""
 
 import concurrent.futures as futures
 import os
@@ -8,71 +8,72 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.outcome import Failure, Outcome, raised
-from thalweg.evaluate.base import Engine, Ticket
-from thalweg.evaluate.shipping import Shipped, unpacked
+from thalweg.evaluate.base import Engine, PointId
+from thalweg.evaluate.pickling import PortableObjective, as_outcome
 
-Job = futures.Future[Any]
+Future = futures.Future[Any]
 
 
 @dataclass
-class ByExecutor(Engine):
-    """Submits each point by itself.
+class ExecutorEngine(Engine):
+    """Submits each point as a future of its own.
 
-    A future that runs cannot be ended: one that is given up keeps its worker busy, and there is room for fewer points until it
-    ends by itself. If all workers are stuck in such evaluations, points are submitted all the same, and given up in their turn.
+    A running future cannot be ended: a cancelled one keeps its worker busy, and there is less room, until it ends by itself. If
+    all workers are stuck in this way, points are submitted all the same, and cancelled in their turn.
     """
 
     executor: futures.Executor
-    running: dict[Job, Ticket] = field(default_factory=dict[Job, Ticket], init=False)
-    stuck: set[Job] = field(default_factory=set[Job], init=False)
+    running: dict[Future, PointId] = field(default_factory=dict[Future, PointId], init=False)
+    stuck: set[Future] = field(default_factory=set[Future], init=False)
+    """Cancelled futures that still run."""
 
     def __post_init__(self) -> None:
-        self.shipped = Shipped(self.fun, self.args)
-        # MPIPoolExecutor says it in public, those of the standard library in private, others not at all
+        self.objective = PortableObjective(self.fun, self.args)
+        # MPIPoolExecutor tells the number in public, the executors of the standard library in private, others not at all
         number = getattr(self.executor, "num_workers", None) or getattr(self.executor, "_max_workers", None)
-        self.known: int | None = int(number) if number else None
+        self.workers: int | None = int(number) if number else None
 
     @property
-    def slots(self) -> int:
-        return self.known or os.cpu_count() or 1
+    def capacity(self) -> int:
+        return self.workers or os.cpu_count() or 1
 
     def room(self, wanted: int) -> int:
-        if self.known is None:
+        if self.workers is None:
             return wanted
-        self.stuck = {job for job in self.stuck if not job.done()}
-        able = self.known - len(self.stuck)
-        return max(0, (able if able > 0 else self.known) - len(self.running))
+        self.stuck = {future for future in self.stuck if not future.done()}
+        usable = self.workers - len(self.stuck)
+        return max(0, (usable if usable > 0 else self.workers) - len(self.running))
 
-    def start(self, ticket: Ticket, x: np.ndarray) -> None:
+    def start(self, point_id: PointId, x: np.ndarray) -> None:
         try:
-            job = self.executor.submit(self.shipped, x)
+            future = self.executor.submit(self.objective, x)
         except Exception as error:  # it is broken or was shut down, and stays so
-            job = Job()
-            job.set_exception(error)
-        self.running[job] = ticket
+            future = Future()
+            future.set_exception(error)
+        self.running[future] = point_id
 
-    def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
+    def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
         done, _ = futures.wait(self.running, timeout, futures.FIRST_COMPLETED)
-        return [(self.running.pop(job), _outcome(job)) for job in done]
+        return [(self.running.pop(future), _outcome(future)) for future in done]
 
-    def give_up(self, ticket: Ticket) -> None:
-        job = next(job for job, running in self.running.items() if running == ticket)
-        del self.running[job]
-        if not job.cancel():
-            self.stuck.add(job)
+    def cancel(self, point_id: PointId) -> None:
+        future = next(future for future, running in self.running.items() if running == point_id)
+        del self.running[future]
+        if not future.cancel():
+            self.stuck.add(future)
 
     def close(self) -> None:
-        for job in self.running:
-            job.cancel()
+        for future in self.running:
+            future.cancel()
 
 
-def _outcome(job: Job) -> Outcome:
-    if job.cancelled():
+def _outcome(future: Future) -> Outcome:
+    if future.cancelled():
         return Outcome(Failure("the executor has cancelled the evaluation"))
-    error = job.exception()
+    error = future.exception()
     if error is None:
-        return unpacked(job.result())
+        return as_outcome(future.result())
     if isinstance(error, futures.BrokenExecutor):
-        reason = f"the executor is broken ({error}), as one of its workers died; a number of workers would be replaced"
+        reason = f"the executor is broken ({error}), as one of its workers died; with workers as a number it would be replaced"
         return Outcome(Failure(reason, error))
     return Outcome(raised(error))

@@ -1,8 +1,7 @@
-"""Processes of our own, for `workers=2` and the like.
+"""Evaluation in worker processes on this machine, as for `workers=2`.
 
-They are started afresh and not forked, as a fork of a process that runs JAX may deadlock, and they do not run the user's script
-again, as those of `multiprocessing` do, so that no `if __name__ == "__main__":` is needed. One that dies costs the point that
-it had; it is replaced.
+They are started afresh, as a forked process that runs JAX may deadlock. Unlike those of `multiprocessing` they do not run the
+user's script again, so that no `if __name__ == "__main__":` is needed. A process that dies costs one evaluation.
 """
 
 import os
@@ -19,55 +18,67 @@ from typing import IO, Any
 
 import numpy as np
 
-from thalweg._common.outcome import Failure, Outcome, received
-from thalweg.evaluate.base import DIED, Engine, Ticket
-from thalweg.evaluate.shipping import payload
+from thalweg._common.checks import as_count
+from thalweg._common.outcome import Failure, Objective, Outcome
+from thalweg.evaluate.base import DIED, MAX_FAILED_STARTS, Engine, PointId
+from thalweg.evaluate.pickling import pickle_objective, unpack
 
 SCRIPT = Path(__file__).with_name("worker.py")
-IN_VAIN = 3
-"""How many processes in a row may die before they are ready."""
+
+
+class Processes:
+    """Evaluate in `workers` processes on this machine, by default one for each CPU: `minimize(..., workers="processes")`."""
+
+    def __init__(self, address: None = None, workers: int | None = None) -> None:
+        if address is not None:
+            raise ValueError(f"address must be None for processes, which run on this machine, got {address!r}")
+        self.workers = (os.cpu_count() or 1) if workers is None else as_count(workers, "workers")
+
+    def engine(self, fun: Objective, args: tuple[Any, ...]) -> "ProcessesEngine":
+        """Start the processes."""
+        return ProcessesEngine(fun, args, self.workers)
 
 
 @dataclass(eq=False)
 class Worker:
-    """A worker process."""
+    """A worker process and the connection to it."""
 
     process: subprocess.Popen[bytes]
     connection: socket.socket
     source: IO[bytes]
     ready: bool = False
-    ticket: Ticket | None = None
-    """The point that it evaluates."""
+    point_id: PointId | None = None
+    """Point that is being evaluated."""
 
     @classmethod
-    def begin(cls, job: bytes) -> "Worker":
-        """Start a process and send it what to do."""
+    def launch(cls, objective: bytes) -> "Worker":
+        """Start a process and send it the pickled objective."""
         here, there = socket.socketpair()
         with there:
             process = subprocess.Popen(
                 [sys.executable, "-P", str(SCRIPT), str(there.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[there.fileno()],
-                process_group=0,  # its own, so that it can be ended together with what it has started
+                process_group=0,  # its own, so that it can be killed together with its children
             )
         worker = cls(process, here, here.makefile("rb"))
-        worker.send((os.getcwd(), sys.path, job))
+        worker.send((os.getcwd(), sys.path, objective))
         return worker
 
     def send(self, message: Any) -> None:
-        """Send a message; what a dead one would have to answer is seen when it is asked."""
+        """Send a message. A dead process is noticed on `receive`."""
         with suppress(OSError):
             self.connection.sendall(pickle.dumps(message))
 
     def receive(self) -> Any:
-        """The next message; EOFError from a dead one."""
+        """Return the next message, or raise EOFError if the process is dead."""
         try:
             return pickle.load(self.source)
-        except (OSError, pickle.UnpicklingError) as error:  # it died in the midst of it
+        except (OSError, pickle.UnpicklingError) as error:  # it died in the middle of a message
             raise EOFError from error
 
     def end(self) -> str:
-        """End it and what it has started; returns how it ended."""
+        """Kill the process and its children. Return how it ended."""
         died = self.process.poll()
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -78,40 +89,41 @@ class Worker:
 
 
 @dataclass
-class Processes(Engine):
-    """A number of worker processes; the objective is sent to each once."""
+class ProcessesEngine(Engine):
+    """Worker processes that receive the objective once, then a point at a time."""
 
     number: int
     workers: list[Worker] = field(default_factory=list[Worker], init=False)
-    in_vain: int = field(default=0, init=False)
+    failed_starts: int = field(default=0, init=False)
+    """Number of processes in a row that died before they were ready."""
 
     def __post_init__(self) -> None:
         if sys.platform == "win32":
             raise ValueError(f"workers={self.number} needs Linux or macOS; pass workers=ProcessPoolExecutor({self.number})")
-        self.job = payload(self.fun, self.args)
+        self.objective = pickle_objective(self.fun, self.args)
         self.selector = selectors.DefaultSelector()
-        self.room(self.number)  # they start up while the first points are drawn
+        self.room(self.number)  # they start while the first points are drawn
 
     @property
-    def slots(self) -> int:
+    def capacity(self) -> int:
         return self.number
 
     def room(self, wanted: int) -> int:
-        for worker in [worker for worker in self.workers if worker.ticket is None and worker.process.poll() is not None]:
+        for worker in [worker for worker in self.workers if worker.point_id is None and worker.process.poll() is not None]:
             self._lost(worker)
         for _ in range(min(self.number, wanted + self._busy()) - len(self.workers)):
-            worker = Worker.begin(self.job)
+            worker = Worker.launch(self.objective)
             self.workers.append(worker)
             self.selector.register(worker.connection, selectors.EVENT_READ, worker)
-        return sum(worker.ready and worker.ticket is None for worker in self.workers)
+        return sum(worker.ready and worker.point_id is None for worker in self.workers)
 
-    def start(self, ticket: Ticket, x: np.ndarray) -> None:
-        worker = next(worker for worker in self.workers if worker.ready and worker.ticket is None)
-        worker.ticket = ticket
+    def start(self, point_id: PointId, x: np.ndarray) -> None:
+        worker = next(worker for worker in self.workers if worker.ready and worker.point_id is None)
+        worker.point_id = point_id
         worker.send(x)
 
-    def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
-        found: list[tuple[Ticket, Outcome]] = []
+    def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
+        found: list[tuple[PointId, Outcome]] = []
         for key, _ in self.selector.select(timeout):
             worker: Worker = key.data
             try:
@@ -120,20 +132,20 @@ class Processes(Engine):
                 found.extend(self._lost(worker))
                 continue
             if worker.ready:
-                found.append((worker.ticket, received(message)))
-                worker.ticket = None
+                found.append((worker.point_id, unpack(message)))
+                worker.point_id = None
             elif message is None:
-                worker.ready, self.in_vain = True, 0
+                worker.ready, self.failed_starts = True, 0
             else:
                 raise RuntimeError(
                     f"workers={self.number}: a worker process cannot load fun ({message}); "
-                    "can a new process import what fun needs?"
+                    "check that a new process can import what fun needs"
                 )
         return found
 
-    def give_up(self, ticket: Ticket) -> None:
+    def cancel(self, point_id: PointId) -> None:
         for worker in self.workers:
-            if worker.ticket == ticket:
+            if worker.point_id == point_id:
                 self._remove(worker)
                 return
 
@@ -143,20 +155,20 @@ class Processes(Engine):
         self.selector.close()
 
     def _busy(self) -> int:
-        return sum(worker.ticket is not None for worker in self.workers)
+        return sum(worker.point_id is not None for worker in self.workers)
 
-    def _lost(self, worker: Worker) -> list[tuple[Ticket, Outcome]]:
-        """Take a dead process out; what is lost with it."""
+    def _lost(self, worker: Worker) -> list[tuple[PointId, Outcome]]:
+        """Remove a dead process. Return the failure of the point that it evaluated, if any."""
         how = self._remove(worker)
         if worker.ready:
             name = f"{os.uname().nodename}:{worker.process.pid}"
             lost = Failure(f"{DIED.reason} ({how})")
-            return [] if worker.ticket is None else [(worker.ticket, Outcome(lost, name))]
-        self.in_vain += 1
-        if self.in_vain >= IN_VAIN:
+            return [] if worker.point_id is None else [(worker.point_id, Outcome(lost, name))]
+        self.failed_starts += 1
+        if self.failed_starts >= MAX_FAILED_STARTS:
             raise RuntimeError(
-                f"workers={self.number}: {self.in_vain} worker processes in a row died before they could begin, the last with "
-                f"{how}; is there memory enough for them, and can a new process import what fun needs?"
+                f"workers={self.number}: {self.failed_starts} worker processes in a row died before they were ready, the last "
+                f"with {how}; check that there is enough memory for them, and that a new process can import what fun needs"
             )
         return []
 

@@ -1,34 +1,34 @@
-"""One point after the other, in this process."""
+"""Evaluation of one point after the other, in this process."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from thalweg._common.outcome import Outcome, evaluated
-from thalweg.evaluate.base import Engine, Ticket
+from thalweg._common.outcome import Outcome, evaluate_here
+from thalweg.evaluate.base import Engine, PointId
 
 
 @dataclass
 class Serial(Engine):
-    """Evaluates a point when it is asked for what has finished; one that hangs cannot be given up."""
+    """Evaluates a point when its outcome is asked for. An evaluation that hangs cannot be cancelled."""
 
-    waiting: list[tuple[Ticket, np.ndarray]] = field(default_factory=list[tuple[Ticket, np.ndarray]])
+    waiting: list[tuple[PointId, np.ndarray]] = field(default_factory=list[tuple[PointId, np.ndarray]])
 
     @property
-    def slots(self) -> int:
+    def capacity(self) -> int:
         return 1
 
     def room(self, wanted: int) -> int:
         return 0 if self.waiting else 1
 
-    def start(self, ticket: Ticket, x: np.ndarray) -> None:
-        self.waiting.append((ticket, x))
+    def start(self, point_id: PointId, x: np.ndarray) -> None:
+        self.waiting.append((point_id, x))
 
-    def finished(self, timeout: float | None) -> list[tuple[Ticket, Outcome]]:
+    def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
         if not self.waiting:
             return []
-        ticket, x = self.waiting.pop()
-        return [(ticket, evaluated(self.fun, self.args, x))]
+        point_id, x = self.waiting.pop()
+        return [(point_id, evaluate_here(self.fun, self.args, x))]
 
-    def give_up(self, ticket: Ticket) -> None:
-        self.waiting = [(waiting, x) for waiting, x in self.waiting if waiting != ticket]
+    def cancel(self, point_id: PointId) -> None:
+        self.waiting = [(waiting, x) for waiting, x in self.waiting if waiting != point_id]

@@ -1,7 +1,7 @@
-"""The program that a worker process runs: it reads points from a socket and answers with outcomes, until the socket closes.
+"""Program of a worker process: reads points from a socket and answers with outcomes, until the socket closes.
 
-Started as a script, so that nothing of this package is imported, nor the user's `__main__`. Messages in either direction are
-pickles; each side has at most one on its way.
+It runs as a script, so that neither this package nor the user's `__main__` is imported. Messages are pickles, with at most one
+under way in each direction.
 """
 
 import os
@@ -14,7 +14,7 @@ import time
 
 
 def end_with(parent: int) -> None:
-    """End this process, and those that it has started, soon after its parent has ended, even in the midst of an evaluation."""
+    """End this process and its children soon after its parent has ended, even during an evaluation."""
     while os.getppid() == parent:
         time.sleep(0.5)
     if os.getpgrp() == os.getpid():
@@ -23,7 +23,7 @@ def end_with(parent: int) -> None:
 
 
 def main(descriptor: int, parent: int) -> None:
-    """Answer until the other side closes."""
+    """Load the objective, then answer each point with its outcome until the other side closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
     os.set_inheritable(descriptor, False)  # a program that the objective starts must not keep it open when this process dies
     threading.Thread(target=end_with, args=(parent,), daemon=True).start()
@@ -50,5 +50,5 @@ def main(descriptor: int, parent: int) -> None:
 if __name__ == "__main__":
     try:
         main(int(sys.argv[1]), int(sys.argv[2]))
-    except OSError:  # the other side has gone away in the midst of a message
+    except OSError:  # the other side closed in the middle of a message
         sys.exit(1)

@@ -1,7 +1,7 @@
-"""The file of a checkpoint: a zip archive of plain arrays, as `numpy.load` reads it, with JSON among them; never a pickle.
+"""File format of checkpoints: a zip archive of arrays, which `numpy.load` reads too, one of which holds JSON. Never a pickle.
 
-It is written so that at any moment there is a whole old or a whole new one. It is read with distrust, as it may come from a
-stranger: nothing in it is run, nothing is believed about sizes, and whatever is wrong with it is one ValueError.
+Files are replaced atomically. As a file may come from a stranger, reading runs nothing in it, trusts no size that it claims,
+and reports anything wrong as a ValueError.
 """
 
 import io
@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import shortened
+from thalweg.storage import Target
 from thalweg.storage.atomic import replace
 
 FORMAT = 2
-Target = str | os.PathLike[str]
 
-# what `numpy.save` writes before plain numbers: the magic word, the version 1.0, the length of the header, the header
+# what `numpy.save` writes before the numbers: magic string, version 1.0, length of the header, header
 HEADER = re.compile(
     rb"\x93NUMPY\x01\x00.."
     rb"\{'descr': '([<>|][biuf][1248])', 'fortran_order': (False|True), 'shape': \(((?:\d{1,18}, ?)*\d{0,18})\), \} *\n",
@@ -33,11 +33,11 @@ HEADER = re.compile(
 
 
 class RefusedError(ValueError):
-    """A file that is no checkpoint for us."""
+    """The file is no checkpoint that this version can read. The message follows the name of the file."""
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
-    """Replace the file in one step."""
+    """Write the arrays and the JSON part, replacing the file in one atomic step."""
     text = json.dumps({"format": FORMAT, "version": version(), **meta}, default=plain).encode()
     contents = {"meta": np.frombuffer(text, np.uint8), **arrays}
     replace(path, lambda file: np.savez(file, allow_pickle=False, **contents))
@@ -45,7 +45,7 @@ def write(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any])
 
 @cache
 def version() -> str:
-    """Which Thalweg this is."""
+    """Return the version of Thalweg."""
     try:
         return metadata.version("thalweg")
     except metadata.PackageNotFoundError:  # run from the source tree
@@ -53,21 +53,21 @@ def version() -> str:
 
 
 def plain(value: Any) -> Any:
-    """A number of numpy as one of JSON's."""
+    """Convert a number of numpy to one of Python, for `json.dumps(default=...)`."""
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"{shortened(value)} is none of JSON's types")
+    raise TypeError(f"{shortened(value)} cannot be written as JSON")
 
 
 def read(path: Target) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The JSON part and the arrays; what the JSON holds is not looked at, but that its format is ours."""
+    """Return the JSON part and the arrays. Of the JSON only the number of the format is checked."""
     check_file(Path(path))
     data = Path(path).read_bytes()
     try:
         return _unpack(data)
     except RefusedError as refused:
         raise ValueError(f"checkpoint {os.fspath(path)!r} {refused}") from refused
-    except Exception as error:  # whatever an archive of nonsense makes the readers of zip and JSON raise
+    except Exception as error:  # the readers of zip and JSON may raise anything here
         raise ValueError(
             f"checkpoint {os.fspath(path)!r} is damaged or cut off ({shortened(error)}); take a copy of it, or remove it to "
             "begin anew"
@@ -75,7 +75,7 @@ def read(path: Target) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def check_file(path: Path) -> None:
-    """Complain about what can be no checkpoint, such as a directory or a pipe that none writes to."""
+    """Raise a ValueError if the path is a directory, a pipe or another thing that is no file."""
     if path.exists() and not path.is_file():
         raise ValueError(f"checkpoint {os.fspath(path)!r} is no file; pass the name of one")
 
@@ -96,7 +96,7 @@ def _unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], available: int) -> None:
-    """Nothing is packed, so that the members are no larger than the file."""
+    """Raise a ValueError if members are compressed or overlap: then they could be larger than the file."""
     if any(member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size for member in members):
         raise ValueError("packed members")
     if sum(member.file_size for member in members) > available or len({member.filename for member in members}) < len(members):
@@ -119,7 +119,7 @@ def _check_format(meta: Any) -> None:
 
 
 def _array(data: bytes) -> np.ndarray:
-    """An array of plain numbers, if the data are just what numpy writes for one."""
+    """Return an array of numbers, if the data are exactly what numpy writes for one."""
     header = HEADER.match(data)
     if header is None:
         raise ValueError("not an array of numbers")
@@ -129,5 +129,5 @@ def _array(data: bytes) -> np.ndarray:
         int.from_bytes(data[8:10], "little") != header.end() - 10
         or math.prod(shape) * dtype.itemsize != len(data) - header.end()
     ):
-        raise ValueError("an array of another size than it claims")
+        raise ValueError("an array whose size differs from its header")
     return np.frombuffer(data, dtype, offset=header.end()).reshape(shape, order="F" if fortran == b"True" else "C").copy()

@@ -1,4 +1,4 @@
-"""Atomic writes: whenever the process dies or the power fails, there is the old file or the new one, never a half."""
+"""Atomic writes: if the process dies or the power fails, there is the old file or the new one, never half a file."""
 
 import glob
 import os
@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 STALE = 600.0
-"""Seconds after which a temporary file belongs to no living writer."""
+"""Age in seconds at which a temporary file counts as left behind by a dead writer."""
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file as a whole, and its folder if there is none."""
+    """Write a text file in one atomic step. Make its folder if there is none."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file as a whole, and its folder if there is none."""
+    """Write a file in one atomic step. Make its folder if there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace(path, lambda file: file.write(content))
 
 
 def replace(path: Path, fill: Callable[[BinaryIO], Any]) -> None:
-    """Replace a file by what `fill` writes."""
+    """Replace a file by what `fill` writes into the open file that it gets."""
     sweep(path)
     fresh = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.new")
     try:
@@ -47,10 +47,10 @@ def replace(path: Path, fill: Callable[[BinaryIO], Any]) -> None:
 
 @cache
 def sweep(path: Path) -> None:
-    """Remove temporary files that killed writers of this file have left beside it; once in a process."""
+    """Remove the temporary files that killed writers of this file have left beside it. Runs once in a process."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
         try:
             if time.time() - leftover.stat().st_mtime > STALE:
                 leftover.unlink()
-        except FileNotFoundError:  # another was quicker
+        except FileNotFoundError:  # another process was quicker
             continue

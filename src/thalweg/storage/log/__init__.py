@@ -1,22 +1,23 @@
-"""A record of every evaluation, as JSON Lines or Parquet: for reading while a run goes on, and for resuming it."""
+"""Logs of evaluations, as JSON Lines or Parquet: readable while a run goes on, and read again when it is resumed."""
 
 import os
 from pathlib import Path
 
+from thalweg.storage import Target
 from thalweg.storage.log.base import EvaluationLog
 from thalweg.storage.log.lines import LinesLog, read_lines
-from thalweg.storage.log.rows import Evaluation
+from thalweg.storage.log.row import Evaluation
 
 __all__ = ["Evaluation", "EvaluationLog", "open_log", "read_log"]
 
-Target = str | os.PathLike[str]
-
 
 def open_log(path: Target, *, resume: bool, since: tuple[int, int] = (0, 0)) -> EvaluationLog:
-    """Open a log to append to: a file of JSON Lines, or a folder of Parquet files if its name ends in .parquet.
+    """Open a log for appending: a file of JSON Lines, or a folder of Parquet files if the name ends in .parquet.
 
-    Unless it is to be resumed, it must not hold evaluations. Of those that it holds only the ones from (run, generation) on are
-    remembered as `known`.
+    Args:
+        path: Name of the log.
+        resume: True if the log may have evaluations already, as that of a run that continues.
+        since: First (run, generation) whose earlier evaluations `EvaluationLog.known` returns.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -38,10 +39,10 @@ def open_log(path: Target, *, resume: bool, since: tuple[int, int] = (0, 0)) -> 
 
 
 def read_log(path: Target) -> list[Evaluation]:
-    """All evaluations in a log, in the order in which they ended; also while the run goes on.
+    """Return all evaluations in a log, in the order in which they ended, also while the run goes on.
 
-    `pandas.read_json(path, lines=True)` reads JSON Lines too, but rounds some floats in the last place; a DataFrame of this
-    list has them exactly.
+    `pandas.read_json(path, lines=True)` reads JSON Lines too, but rounds some floats in the last place. A DataFrame of this
+    list is exact.
 
     >>> import numpy as np
     >>> path = getfixture("tmp_path") / "run.jsonl"

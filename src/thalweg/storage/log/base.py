@@ -1,4 +1,4 @@
-"""What both kinds of logs share: what earlier calls have evaluated, and one writer at a time."""
+"""Common parts of the logs: the evaluations of earlier calls, and a lock for one writer at a time."""
 
 import logging
 import os
@@ -10,18 +10,18 @@ from typing import Self
 
 import numpy as np
 
-from thalweg.storage.log.rows import Evaluation
+from thalweg.storage.log.row import Evaluation
 
 try:
     import fcntl
-except ImportError:  # Windows: there a second writer goes unnoticed
+except ImportError:  # Windows, where a second writer goes unnoticed
     fcntl = None
 
 logger = logging.getLogger("thalweg")
 
 
 class EvaluationLog(ABC):
-    """A record of evaluations that only grows: the one in hand, and what was in it when it was opened."""
+    """A log that is open for appending, with the evaluations that it had when it was opened."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -29,23 +29,23 @@ class EvaluationLog(ABC):
 
     @abstractmethod
     def append(self, rows: Sequence[Evaluation]) -> None:
-        """Hand evaluations to the operating system: when this returns, the death of the process loses none of them."""
+        """Hand evaluations to the operating system: once this returns, the end of the process loses none of them."""
 
     @abstractmethod
     def sync(self) -> None:
-        """Hand all of them to the disk: when this returns, a failure of the power loses none of them."""
+        """Write all evaluations to the disk: once this returns, a power failure loses none of them."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let another go on with it."""
+        """Close the log and release its lock."""
 
     def known(self, run: int, generation: int, X: np.ndarray) -> dict[int, Evaluation]:
-        """The points of a generation, by index, that were evaluated before the log was opened: those equal to the last bit."""
+        """Return earlier evaluations of the points X of a generation, by index. Points must be equal to the last bit."""
         rows = self._known.get((run, generation), {})
         same = {i: row for i, row in rows.items() if i < len(X) and row.x.tobytes() == np.asarray(X[i], float).tobytes()}
         if len(same) < len(rows):
             logger.warning(
-                "log %s has other points in generation %d than are asked for; these are evaluated anew", self.path, generation
+                "log %s has other points in generation %d than the search; these are evaluated again", self.path, generation
             )
         return same
 
@@ -56,7 +56,7 @@ class EvaluationLog(ABC):
         self.close()
 
     def _remember(self, rows: Iterable[Evaluation], since: tuple[int, int]) -> int:
-        """Keep those that may be asked for again; returns how many there were in all."""
+        """Keep the rows from (run, generation) `since` on. Return the number of all rows."""
         number = 0
         for row in rows:
             number += 1
@@ -66,7 +66,7 @@ class EvaluationLog(ABC):
 
 
 class Lock:
-    """Keeps a file or folder from a second writer until it is released, or until the process ends in whatever way."""
+    """Locks a file or folder against a second writer, until it is released or the process ends."""
 
     def __init__(self, path: Path) -> None:
         self.descriptor = os.open(path, os.O_RDONLY) if fcntl else None
@@ -82,7 +82,7 @@ class Lock:
         _held.add(self)
 
     def release(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
@@ -96,5 +96,5 @@ def _release_all() -> None:
         each.release()
 
 
-if hasattr(os, "register_at_fork"):  # a worker that outlives a killed run must not hold its lock
+if hasattr(os, "register_at_fork"):  # a forked worker that outlives a killed run must not hold its lock
     os.register_at_fork(after_in_child=_release_all)

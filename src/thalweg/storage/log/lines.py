@@ -1,4 +1,4 @@
-"""Evaluations as JSON Lines."""
+"""A log of evaluations as JSON Lines."""
 
 import logging
 import os
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from thalweg.storage.log.base import EvaluationLog, Lock
-from thalweg.storage.log.rows import Evaluation, decode, encode
+from thalweg.storage.log.row import Evaluation, decode, encode
 
 logger = logging.getLogger("thalweg")
 
@@ -14,7 +14,7 @@ PAGE = 4096
 
 
 class LinesLog(EvaluationLog):
-    """A file of JSON Lines."""
+    """A file of JSON Lines, locked against a second writer."""
 
     def __init__(self, path: Path, since: tuple[int, int]) -> None:
         super().__init__(path)
@@ -23,7 +23,7 @@ class LinesLog(EvaluationLog):
         self.lock = Lock(path)
         try:
             self.found = self._remember(read_lines(path), since)
-            """How many evaluations it held when it was opened."""
+            """Number of evaluations in the log when it was opened."""
             self.file = LineFile(path)
         except BaseException:
             self.lock.release()
@@ -41,18 +41,18 @@ class LinesLog(EvaluationLog):
 
 
 class LineFile:
-    """A file of lines that grows by whole ones."""
+    """A file that grows by complete lines."""
 
     def __init__(self, path: Path) -> None:
-        mend(path)
+        repair(path)
         self.descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         self.size = os.fstat(self.descriptor).st_size
 
     def append(self, rows: Sequence[Evaluation]) -> None:
-        """Add the rows in one write.
+        """Append the rows in one write.
 
-        The kernel makes a write visible page by page, and between two pages a kill may end it. No row that fits into a page
-        lies across a border, therefore: neither a reader nor a kill sees half of it.
+        The kernel makes a write visible page by page, and a kill may end it between two pages. So no row that fits into a page
+        crosses the border of one: neither a reader nor a kill sees half of it.
         """
         data, place = bytearray(), self.size
         for line in map(encode, rows):
@@ -65,27 +65,27 @@ class LineFile:
                 written = os.write(self.descriptor, data)
                 self.size += written
                 del data[:written]
-        except OSError:  # the disk is full: no half of a line may be left in the midst of what follows
+        except OSError:  # the disk is full: no half line may stay before what follows
             os.ftruncate(self.descriptor, place)
             self.size = place
             raise
 
     def sync(self) -> None:
-        """Wait for the disk."""
+        """Wait until all rows are on the disk."""
         os.fsync(self.descriptor)
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
 
 def read_lines(path: Path) -> Iterator[Evaluation]:
-    """The evaluations in a file.
+    """Yield the evaluations in a file.
 
-    A last line that was torn off was never whole. Any other that is none was damaged later: it is left out with a warning, as
-    its loss costs one evaluation, and an error would cost all others.
+    An incomplete last line is left out, as its write was cut off. Any other invalid line was damaged later: it is left out with
+    a warning, as its loss costs one evaluation and an error would cost all others.
     """
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
@@ -96,8 +96,8 @@ def read_lines(path: Path) -> Iterator[Evaluation]:
                     logger.warning("line %d of log %s is damaged and left out (%s)", number, path, error)
 
 
-def mend(path: Path) -> None:
-    """Bring a file whose writer was killed to the end of a line: complete the last one, or cut off the half of it."""
+def repair(path: Path) -> None:
+    """Make a file whose writer was killed end with a complete line: end the last line, or cut it off if it is incomplete."""
     if not path.exists():
         return
     with path.open("r+b") as file:

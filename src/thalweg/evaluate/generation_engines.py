@@ -1,4 +1,4 @@
-"""Whole generations at once: a vectorized objective, or a map."""
+"""Engines for whole generations: a vectorized objective, or a map."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.outcome import Outcome, raised, to_value
-from thalweg.evaluate.base import Batch
-from thalweg.evaluate.shipping import Shipped, unpacked
+from thalweg.evaluate.base import GenerationEngine
+from thalweg.evaluate.pickling import PortableObjective, as_outcome
 
 MapLike = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 @dataclass
-class Vectorized(Batch):
-    """The objective takes the whole generation."""
+class Vectorized(GenerationEngine):
+    """Passes the whole generation to the objective."""
 
-    def run(self, points: np.ndarray) -> list[Outcome] | np.ndarray:
+    def evaluate(self, points: np.ndarray) -> list[Outcome] | np.ndarray:
         started, returned, failure = time.perf_counter(), None, None
         try:
             returned = self.fun(points, *self.args)
@@ -33,8 +33,8 @@ class Vectorized(Batch):
             values = np.asarray(returned, dtype=object)
         if values.shape not in ((len(points),), (len(points), 1)):
             raise ValueError(
-                f"with vectorized=True fun must return one value per point: got shape {values.shape} for points of shape "
-                f"{points.shape}, wanted ({len(points)},)"
+                f"with vectorized=True fun must return one value per point, shape ({len(points)},) for points of shape "
+                f"{points.shape}, got shape {values.shape}"
             )
         values = values.reshape(len(points))
         if values.dtype.kind in "biuf":  # numbers already: no loop over large generations
@@ -43,16 +43,16 @@ class Vectorized(Batch):
 
 
 @dataclass
-class Mapped(Batch):
-    """A callable like the built-in `map`, for instance that of a `multiprocessing.Pool`."""
+class Mapped(GenerationEngine):
+    """Calls a function like the built-in `map`, for instance that of a `multiprocessing.Pool`."""
 
     mapper: MapLike
 
-    def run(self, points: np.ndarray) -> Iterator[Outcome]:
+    def evaluate(self, points: np.ndarray) -> Iterator[Outcome]:
         number = 0
-        for answer in self.mapper(Shipped(self.fun, self.args), list(points)):
+        for answer in self.mapper(PortableObjective(self.fun, self.args), list(points)):
             number += 1
             if number <= len(points):
-                yield unpacked(answer)
+                yield as_outcome(answer)
         if number != len(points):
             raise ValueError(f"workers must return one value per point, as map does: got {number} for {len(points)} points")

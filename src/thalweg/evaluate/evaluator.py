@@ -1,0 +1,227 @@
+"""`Evaluator`, by which the rest of the library evaluates points, whatever the engine."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from thalweg._common.checks import as_count, as_positive, shortened
+from thalweg._common.outcome import NOT_FINISHED, Failure, Objective, Outcome
+from thalweg.evaluate.base import Engine, GenerationEngine, PointId
+from thalweg.evaluate.point_queue import PointQueue
+from thalweg.evaluate.registry import Workers, choose
+
+logger = logging.getLogger("thalweg")
+
+Record = Callable[[int, Outcome], None]
+"""Called with the index of a point within its generation and its outcome, as soon as this is known."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user pressed Ctrl-C during the evaluation of a generation."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        super().__init__()
+        self.values = values
+        """Function values of the generation, NaN where the evaluation had not finished."""
+
+
+class Evaluator:
+    """Evaluates points and counts failures. A context manager: its end ends the workers that it started.
+
+    A generation in one call:
+
+    >>> with Evaluator(lambda x: (x**2).sum()) as evaluate:
+    ...     evaluate(np.array([[1.0, 2.0], [0.0, 3.0]])).tolist()
+    [5.0, 9.0]
+
+    Or point by point, each with an identifier of the caller's choice:
+
+    >>> with Evaluator(lambda x: (x**2).sum()) as evaluate:
+    ...     evaluate.start("a", np.array([1.0, 2.0]))
+    ...     [(point_id, outcome.f, outcome.attempts) for point_id, outcome in evaluate.finished()]
+    [('a', 5.0, 1)]
+    """
+
+    def __init__(
+        self,
+        fun: Objective,
+        args: tuple[Any, ...] = (),
+        workers: Workers = 1,
+        *,
+        vectorized: bool = False,
+        retries: int = 0,
+        eval_timeout: float | None = None,
+    ) -> None:
+        if not callable(fun):
+            raise TypeError(f"fun must be callable, got {shortened(fun)}")
+        if not isinstance(args, tuple):
+            raise TypeError(f"args must be a tuple of further arguments of fun, got {shortened(args)}; write (value,)")
+        self.retries = as_count(retries, "retries", least=0)
+        self.eval_timeout = None if eval_timeout is None else as_positive(eval_timeout, "eval_timeout")
+        self.engine = choose(fun, args, workers, vectorized=vectorized, timed=eval_timeout is not None)
+        self.queue = PointQueue(self.engine, self.retries, self.eval_timeout) if isinstance(self.engine, Engine) else None
+        """Pending points; None if the engine takes whole generations only."""
+        self.failures = 0
+        """Number of points whose evaluation failed in all attempts."""
+        self.first_failure: str | None = None
+        """Reason of the first failure."""
+        self.first_error: BaseException | None = None
+        """First exception that the objective raised."""
+        self.answered = False
+        """True once the objective has returned anything."""
+
+    def __call__(
+        self,
+        points: np.ndarray,
+        timeout: float | None = None,
+        known: Mapping[int, Outcome] | None = None,
+        record: Record | None = None,
+    ) -> np.ndarray:
+        """Evaluate a generation and return its function values, NaN after failures.
+
+        Args:
+            points: Points of the generation, (n, d).
+            timeout: Seconds after which pending evaluations are cancelled, where the engine can do so.
+            known: Outcomes by index, for points that need not be evaluated.
+            record: Called with each new outcome as soon as it is known.
+        """
+        known = known or {}
+        outcomes: list[Outcome | None] = [known.get(i) for i in range(len(points))]
+        missing = [i for i, outcome in enumerate(outcomes) if outcome is None]
+
+        def keep(i: int, outcome: Outcome) -> None:
+            outcomes[i] = outcome
+            if record is not None:
+                record(i, outcome)
+
+        try:
+            if isinstance(self.engine, GenerationEngine):
+                values = self._all(self.engine, points, missing, keep, plain=record is None and not known)
+                if values is not None:
+                    self.answered = True
+                    return values
+            else:
+                self._each(points, missing, keep, timeout)
+        except KeyboardInterrupt:
+            raise Interrupted(np.array([np.nan if outcome is None else outcome.f for outcome in outcomes])) from None
+        for x, outcome in zip(points, outcomes, strict=True):
+            self._count(x, Outcome(NOT_FINISHED) if outcome is None else outcome)
+        self.raise_if_all_failed()
+        return np.array([np.nan if outcome is None else outcome.f for outcome in outcomes])
+
+    @property
+    def takes_single_points(self) -> bool:
+        """False for engines of whole generations, for which only calls of the evaluator itself work."""
+        return self.queue is not None
+
+    @property
+    def capacity(self) -> int:
+        """Number of evaluations that can run at a time."""
+        return self._queue().engine.capacity
+
+    def start(self, point_id: PointId, x: np.ndarray) -> None:
+        """Queue a point, which is evaluated as soon as a worker is free."""
+        self._queue().start(point_id, x)
+
+    def finished(self, timeout: float | None = None) -> list[tuple[PointId, Outcome]]:
+        """Return the next outcomes, of which there is at least one unless `timeout` seconds pass or no point is pending."""
+        queue = self._queue()
+        points = {point_id: point.x for point_id, point in queue.pending.items()}
+        return self._counted(queue.finished(timeout), points)
+
+    def collect(self) -> list[tuple[PointId, Outcome]]:
+        """Return the outcomes that are there now, without starting further points."""
+        queue = self._queue()
+        points = {point_id: point.x for point_id, point in queue.pending.items()}
+        return self._counted(queue.collect(), points)
+
+    def cancel_all(self) -> None:
+        """Cancel all pending points."""
+        self._queue().cancel_all()
+
+    def raise_if_all_failed(self) -> None:
+        """Raise a RuntimeError if all evaluations so far have raised, died or taken too long."""
+        if self.answered or not self.failures:
+            return
+        error = self.first_error
+        how = f"with {type(error).__name__}: {error}" if error is not None else f"because {self.first_failure}"
+        raise RuntimeError(
+            f"all {self.failures} evaluations so far have failed, the first one {how}; "
+            "check that fun accepts a point of shape (d,), or with vectorized=True (n, d), and the args given"
+        ) from error
+
+    def __enter__(self) -> "Evaluator":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.engine.close()
+
+    def _counted(
+        self, found: list[tuple[PointId, Outcome]], points: Mapping[PointId, np.ndarray]
+    ) -> list[tuple[PointId, Outcome]]:
+        for point_id, outcome in found:
+            self._count(points[point_id], outcome)
+        return found
+
+    def _queue(self) -> PointQueue:
+        if self.queue is None:
+            raise ValueError(
+                "vectorized=True or a map takes whole generations; for single points pass workers as a number or an executor"
+            )
+        return self.queue
+
+    def _each(self, points: np.ndarray, missing: list[int], keep: Record, timeout: float | None) -> None:
+        """Evaluate the points one by one."""
+        queue, end = self._queue(), None if timeout is None else time.monotonic() + timeout
+        try:
+            for i in missing:
+                queue.start(i, points[i])
+            while queue.pending:
+                found = queue.finished(None if end is None else max(0.0, end - time.monotonic()))
+                for i, outcome in found:
+                    keep(i, outcome)
+                if not found:
+                    break
+        except KeyboardInterrupt:
+            for i, outcome in queue.collect():
+                keep(i, outcome)
+            raise
+        finally:
+            queue.cancel_all()
+
+    def _all(
+        self, engine: GenerationEngine, points: np.ndarray, missing: list[int], keep: Record, *, plain: bool
+    ) -> np.ndarray | None:
+        """Evaluate the points in one call, then those again that failed. If `plain`, values alone may be returned."""
+        for attempt in range(1, self.retries + 2):
+            if not missing:
+                break
+            found = engine.evaluate(points[missing])  # a copy, as an objective may write into its argument
+            if isinstance(found, np.ndarray):
+                if plain and len(found) == len(points):
+                    return found
+                found = [Outcome(float(f)) for f in found]
+            again: list[int] = []
+            for i, outcome in zip(missing, found, strict=True):
+                if isinstance(outcome.value, Failure) and attempt <= self.retries:
+                    again.append(i)
+                else:
+                    keep(i, outcome._replace(attempts=attempt))
+            missing = again
+        return None
+
+    def _count(self, x: np.ndarray, outcome: Outcome) -> None:
+        """Count an outcome. The first failure is logged and kept."""
+        failure = outcome.value
+        if not isinstance(failure, Failure):
+            self.answered = True
+            return
+        self.failures += 1
+        self.answered = self.answered or failure.answered
+        self.first_error = self.first_error or failure.error
+        if self.first_failure is None:
+            self.first_failure = failure.reason
+            logger.warning("%s, at x = %s", failure.reason, shortened(x.tolist()), exc_info=failure.error)

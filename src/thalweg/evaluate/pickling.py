@@ -1,0 +1,109 @@
+"""Objectives in other processes: pickled by value with cloudpickle, so that lambdas and functions of `__main__` work.
+
+A worker imports neither this package nor JAX: the function that it calls brings all that it uses and returns plain tuples.
+"""
+
+import os
+import pickle
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from thalweg._common import checks, outcome
+from thalweg._common.checks import shortened
+from thalweg._common.outcome import Failure, Objective, Outcome, evaluate_here, note_of, to_value
+
+PackedOutcome = tuple[float | None, str, bool, bytes | None, str, str, float, bytes | None]
+"""An outcome between processes: value, reason, answered, pickled error, traceback, worker, seconds, pickled note."""
+
+
+def pickle_objective(fun: Objective, args: tuple[Any, ...]) -> bytes:
+    """Return a pickle, for any Python process, of a function from a point to a `PackedOutcome`."""
+    import cloudpickle
+
+    by_value = (outcome, checks, sys.modules[__name__])
+    for module in by_value:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return cloudpickle.dumps(_packing(fun, args))
+    except Exception as error:
+        raise ValueError(
+            f"{shortened(fun)} and its args go to other processes, but cannot be pickled ({type(error).__name__}: {error}); "
+            "make what cannot be pickled inside fun, or pass workers=ThreadPoolExecutor(...)"
+        ) from error
+    finally:
+        for module in by_value:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _packing(fun: Objective, args: tuple[Any, ...]) -> Callable[[np.ndarray], PackedOutcome]:
+    def evaluate(x: np.ndarray) -> PackedOutcome:
+        worker = f"{platform.node()}:{os.getpid()}"
+        x = np.array(x)  # arrays from shared memory are read-only
+        started = time.perf_counter()
+        try:
+            returned = fun(x, *args)
+        except (Exception, SystemExit) as error:
+            seconds = time.perf_counter() - started
+            try:
+                pickled = pickle.dumps(error)
+                pickle.loads(pickled)
+            except Exception:  # not every exception can be pickled; its text can
+                pickled = None
+            reason = f"the objective raised {type(error).__name__}: {error}"
+            return None, reason, False, pickled, traceback.format_exc(), worker, seconds, None
+        seconds = time.perf_counter() - started
+        value = to_value(returned)
+        if isinstance(value, Failure):
+            return None, value.reason, True, None, "", worker, seconds, None
+        note = note_of(returned)
+        return value, "", True, None, "", worker, seconds, None if note is None else pickle.dumps(note)
+
+    return evaluate
+
+
+def unpack(packed: PackedOutcome) -> Outcome:
+    """Return the outcome that another process has sent."""
+    value, reason, answered, pickled, text, worker, seconds, note = packed
+    if value is not None:
+        return Outcome(value, worker, seconds, note=None if note is None else pickle.loads(note))
+    error: BaseException | None = None
+    if not answered:
+        try:
+            error = cast("BaseException", pickle.loads(pickled)) if pickled is not None else RuntimeError(reason)
+        except Exception:  # this process may not know its class
+            error = RuntimeError(reason)
+        error.add_note(f"\nIn the worker {worker}:\n{text}")
+    return Outcome(Failure(reason, error, answered), worker, seconds)
+
+
+@dataclass
+class PortableObjective:
+    """The objective for a map or an executor, whose workers may be threads or processes. Pickled only if need be."""
+
+    fun: Objective
+    args: tuple[Any, ...]
+    pickled: bytes | None = field(default=None, repr=False)
+
+    def __call__(self, x: np.ndarray) -> Outcome:
+        return evaluate_here(self.fun, self.args, x)
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        if self.pickled is None:
+            self.pickled = pickle_objective(self.fun, self.args)
+        return pickle.loads, (self.pickled,)
+
+
+def as_outcome(answer: Any) -> Outcome:
+    """Convert what a `PortableObjective` returned, here or in another process, or a value from a map of the user's own."""
+    if isinstance(answer, Outcome):
+        return answer
+    if isinstance(answer, tuple) and len(cast("PackedOutcome", answer)) == len(get_args(PackedOutcome)):
+        return unpack(cast("PackedOutcome", answer))
+    return Outcome(to_value(answer))
