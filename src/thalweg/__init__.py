@@ -16,8 +16,8 @@ from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray
 from thalweg.search.minimize import minimize, resume
-from thalweg.search.reevaluate import reevaluate
 from thalweg.search.optimizer import Optimizer
+from thalweg.search.reevaluate import reevaluate
 from thalweg.search.stopping import REASONS, Tolerances
 from thalweg.storage.log import read_log
 from thalweg.strategies.flows import NICE, Affine, Identity, RealNVP

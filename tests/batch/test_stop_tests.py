@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from thalweg.batch.stopping import ManyStopTests, Stretch
+
 from thalweg.search.stopping import Generation, StopTests, Tolerances, flat_place
 
 D, N, GENERATIONS = 2, 6, 20

@@ -220,9 +220,7 @@ class LaneGroup:
         columns = {name: np.swapaxes(getattr(record.observations, name), 0, 1) for name in names}
         return ChunkSummary(condition=condition, **columns)
 
-    def _record_hits(
-        self, hits: np.ndarray, going: np.ndarray, found: np.ndarray, nit: np.ndarray, verdict: Verdict
-    ) -> None:
+    def _record_hits(self, hits: np.ndarray, going: np.ndarray, found: np.ndarray, nit: np.ndarray, verdict: Verdict) -> None:
         """Record which targets were reached, and after how many evaluations."""
         rows = self.table.row[going]
         base = np.array([self.tasks[row].campaign.nfev for row in rows]) + nit[going] * self.popsize

@@ -108,7 +108,8 @@ class ManyStopTests:
                 condition=now.condition,
                 failed=failed,
             )
-            tests = [(each, value, each.holds(seen, value)) for each, value in self.tolerances.tests()]
+            held = [(each, value, each.holds(seen, value)) for each, value in self.tolerances.tests()]
+        tests = [(each, value, np.broadcast_to(holds, nit.shape)) for each, value, holds in held]
         converged = np.logical_or.reduce([holds for _, _, holds in tests]) | ~now.finite
         over = converged | (nit >= longest[:, None]) | (best_f <= ftarget[:, None])
         ended = over.any(1)
@@ -163,5 +164,5 @@ def _reasons(
     """Return the criteria that hold for run i in generation g, each with its threshold."""
     if not finite[i, g]:
         return {"nonfinite": int(seen.nit[i, g])}
-    held = [(each.name, each.threshold(seen, value)) for each, value, holds in tests if np.broadcast_to(holds, finite.shape)[i, g]]
+    held = [(each.name, each.threshold(seen, value)) for each, value, holds in tests if holds[i, g]]
     return {name: value[i, g].item() if np.ndim(value) else value for name, value in held}

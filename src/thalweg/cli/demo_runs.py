@@ -16,7 +16,7 @@ import numpy as np
 
 from thalweg.batch.run_many import Trajectories
 from thalweg.objectives import OBJECTIVES, translated
-from thalweg.search.run import Optimizer
+from thalweg.search.optimizer import Optimizer
 from thalweg.strategies.registry import with_popsize
 from thalweg.strategies.strategy import State, Strategy
 

@@ -9,7 +9,7 @@ library's programs have a cache of their own, keyed by a hash of their text and 
 are still traced and lowered in each process, so no strategy can get the program of another one. Any error here falls back to a
 compilation.
 
-An entry holds machine code, as those of JAX's cache do: anyone who can write to the folder can run code as the user who reads it.
+An entry holds machine code, as those of JAX's cache do: whoever can write to the folder can run code as its reader.
 """
 
 import contextlib

@@ -18,7 +18,7 @@ from thalweg.compiled.keys import as_key, seed_words
 from thalweg.compiled.program import Program
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents.base import Latent
-from thalweg.strategies.strategy import Array, Key, State, Strategy
+from thalweg.strategies.strategy import Array, State, Strategy
 
 
 class Drawn(NamedTuple):

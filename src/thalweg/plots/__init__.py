@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from thalweg._common.checks import shortened
-from thalweg.search.run import Optimizer
+from thalweg.search.optimizer import Optimizer
 from thalweg.strategies.registry import with_popsize
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
 from thalweg.space import Space
 from thalweg.storage import archive
-from thalweg.storage.schema import Seed
 from thalweg.strategies.strategy import State, Strategy
 
 Target = str | os.PathLike[str]
@@ -99,7 +98,7 @@ def problem_of(strategy: Strategy, x0: np.ndarray, drawn: bool, campaign: Campai
         "x0_is_drawn": drawn,
         "sigma0": campaign.sigma0,
         "bounds": space.pairs,
-        "seed": Seed(campaign.seed),
+        "seed": campaign.seed,
         "bipop": campaign.bipop,
     }
 

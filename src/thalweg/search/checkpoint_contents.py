@@ -8,7 +8,7 @@ from thalweg._common.checks import as_count, as_point, as_positive, shortened
 from thalweg.search.campaign import check_restarts
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.space import make_space
-from thalweg.storage.schema import Seed, misfit
+from thalweg.storage.schema import BigCount, misfit
 from thalweg.strategies.registry import make_strategy
 
 LARGEST = 2**30
@@ -24,7 +24,7 @@ class SavedProblem(TypedDict):
     x0_is_drawn: bool
     sigma0: float
     bounds: list[list[float | None]] | None
-    seed: Seed
+    seed: BigCount
     bipop: bool
 
 
@@ -135,10 +135,10 @@ def _check(problem: SavedProblem, settings: SavedSettings, campaign: SavedCampai
     check_restarts(settings["restarts"], problem["bipop"])
     Budget.checked(*(settings[name] for name in ("max_evals", "max_iter", "ftarget", "timeout")))
     _, options = Tolerances.pick(settings["options"])
-    popsize = settings["popsize"] or 2
+    popsize = None if settings["popsize"] is None else as_count(settings["popsize"], "popsize", least=2)
     if settings["method"] is not None:
-        popsize = make_strategy(settings["method"], settings["popsize"], **options).population(d)
-    if as_count(popsize, "popsize", least=2) * 2 ** min(99, campaign["large_runs"] + 1) * d > LARGEST:
+        popsize = make_strategy(settings["method"], popsize, **options).population(d)
+    if (popsize or 2) * 2 ** min(99, campaign["large_runs"] + 1) * d > LARGEST:
         raise ValueError(f"a generation of {shortened(popsize)} points, doubled {campaign['large_runs'] + 1} times")
     if campaign["best"] is not None:
         _check_point(campaign["best"]["x"], d)

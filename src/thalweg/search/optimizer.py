@@ -42,10 +42,10 @@ class Optimizer:
     tolerances (`tolx`, `tolfun`, ...; see `thalweg.Tolerances`). A budget ends the search with the generation that reaches it;
     without any budget the number of generations is limited as in pycma.
 
-    With `restarts` another run begins as soon as one has ended: each has twice the population of the one before, or with `bipop`
-    there are also small runs between the large ones. Budgets and target hold over all runs, and the generations of each run
-    are limited as in pycma. A restart begins at a random point of closed bounds, or at x0 without; if `x0` is a callable, it
-    draws the start of each run from a numpy Generator.
+    With `restarts` another run begins as soon as one has ended, with twice the population; with `bipop` there are also small
+    runs between these large ones. Budgets and target hold over all runs, and the generations of each run are limited as in
+    pycma. A restart begins at a random point of closed bounds, or at x0 without; if `x0` is a callable, it draws the start of
+    each run from a numpy Generator. `run` is the present run.
     """
 
     def __init__(
@@ -202,9 +202,9 @@ class Optimizer:
         >>> es.nfev, es.nit, es.failures
         (4, 1, 1)
         """
-        late, X, F = self.late.split(X, F)
-        if not late or len(X):
-            self._tell_present(X, F)
+        late, points, values = self.late.split(X, F)
+        if not late or len(points):
+            self._tell_present(points, values)
         for x, value in late:
             f = to_value(value)
             self.campaign = self.campaign.after_late_value(x, f if isinstance(f, float) else None, self.nfev + 1)
@@ -282,8 +282,7 @@ class Optimizer:
         """Write all that the next generation needs to a file; a generation that was asked but not told will be asked again."""
         settings = checkpoint.settings_of(self.method, self.options, self.popsize_given, self.campaign)
         search = self._problem(), settings, self.campaign, self.run, self.pending
-        more = {"injected": self.injected, "elapsed": self.elapsed, "extra": extra or {}}
-        checkpoint.write(path, checkpoint.take(*search, **more))
+        checkpoint.write(path, checkpoint.take(*search, injected=self.injected, elapsed=self.elapsed, extra=extra or {}))
 
     @classmethod
     def load(cls, path: str | PathLike[str], method: str | Strategy | None = None, x0: Any = None) -> "Optimizer":

@@ -6,7 +6,6 @@ from typing import Any
 import jax
 import numpy as np
 
-
 Points = Any
 """An array (..., d) of numpy or JAX."""
 

@@ -29,7 +29,5 @@ FAILURES = Tolerance(
     holds=lambda seen, _: seen.failed >= 20,
     threshold=lambda seen, _: seen.failed,
 )
-NONFINITE = Criterion(
-    "nonfinite", "Numerical breakdown: the search distribution is no longer finite after generation {:g}."
-)
+NONFINITE = Criterion("nonfinite", "Numerical breakdown: the search distribution is no longer finite after generation {:g}.")
 """Tested before all others, which mean nothing then."""
