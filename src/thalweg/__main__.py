@@ -1,4 +1,4 @@
-"""`python -m thalweg` is the command line."""
+"""Entry point of `python -m thalweg`, which is the command line."""
 
 from thalweg.cli import main
 

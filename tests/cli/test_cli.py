@@ -1,26 +1,19 @@
-"""The command line: what it prints, where, and how it fails."""
+"""The command line as a whole: help, version, list of methods, errors, missing extras."""
 
-import functools
-import io
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
 from click.testing import CliRunner, Result
-from rich.console import Console
 
 import thalweg
-from thalweg.batch.run_many import Trajectories
-from thalweg.cli import demo as demo_command
 from thalweg.cli import main
 from thalweg.cli.app import app, describe
-from thalweg.cli.demo_runs import ARMS, SEARCH, Setting
 
 
 def call(*arguments: str) -> Result:
@@ -47,58 +40,6 @@ def test_methods_lists_the_registry_with_a_line_each():
     assert all(len(line.split()) > 4 for line in lines)
     assert describe("snes").startswith("SNES: separable natural evolution strategies")
     assert describe("gnn-snes").startswith("GNN-ES: snes")
-
-
-def test_demo_prints_a_table_and_writes_two_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr(demo_command, "Setting", functools.partial(Setting, popsize_2d=20, generations_2d=3))
-    out = tmp_path / "new" / "folder"
-    tiny = ("--dimension", "2", "--seeds", "2", "--max-evals", "1000", "--snapshots", "2")
-    result = call("demo", "--out", str(out), *tiny)
-    assert result.exit_code == 0, result.output
-    assert "2 seeds" in result.stdout
-    for arm in ARMS:
-        assert arm.name in result.stdout
-    assert "ratio to CMA-ES" in result.stdout
-    assert result.stderr == "", "no progress in a pipe"
-    assert "\x1b" not in result.stdout
-    for name in ("convergence.png", "bend.png"):
-        assert (out / name).read_bytes().startswith(b"\x89PNG")
-        assert str(out / name) in result.stdout
-
-
-def trajectories(best: list[list[float]]) -> Trajectories:
-    values = np.array(best)
-    return Trajectories(np.array([5000, 10_000, 20_000]), values, values, np.zeros((len(values), 10)), {})
-
-
-def test_summary_has_medians_and_their_ratio():
-    runs = {
-        "GNN-CMA-ES": trajectories([[4, 1, 1e-9], [4, 1, 1e-9], [8, 8, 8]]),
-        "CMA-ES": trajectories([[8, 4, 1e-9], [8, 5, 1e-9], [2, 2, 2]]),
-        "affine flow, no bend": trajectories([[8, 2, 1], [8, 2, 1], [8, 2, 1]]),
-    }
-    console = Console(width=100, record=True, file=io.StringIO())
-    console.print(demo_command.summary(Setting(seeds=3), runs))
-    rows = {line[:21].strip(): line[21:].split() for line in console.export_text().splitlines()}
-    assert rows["GNN-CMA-ES"] == ["4", "1", "1", "20,000", "2", "of", "3"]
-    assert rows["affine flow, no bend"] == ["8", "2", "2", "-", "0", "of", "3"]
-    assert rows["ratio to CMA-ES"] == ["0.5", "0.25", "0.25", "1.00"]
-
-
-def test_progress_shows_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    def demonstrate(setting, report):
-        for name in [*(arm.name for arm in ARMS), SEARCH]:
-            report(name, 0, "compiling")
-            report(name, 1, "run 1 of 1")
-
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setattr(demo_command, "demonstrate", demonstrate)
-    demo_command.with_progress(Setting(seeds=1))
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "run 1 of 1" in shown.err
-    assert SEARCH in shown.err
 
 
 @pytest.mark.parametrize(
@@ -133,13 +74,19 @@ def test_missing_matplotlib_is_said_before_the_work(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])
-def test_a_missing_extra_is_one_sentence(missing: str):
-    """In a process of its own, since the modules are loaded here already."""
-    code = f"import sys; sys.modules[{missing!r}] = None; from thalweg.cli import main; main(['methods'])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-    assert run.returncode == 1
-    assert run.stderr.strip().endswith('which is not installed: run pip install "thalweg[cli]"')
-    assert len(run.stderr.splitlines()) == 1
+def test_a_missing_extra_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(SystemExit, match=rf'{missing}, .*: run pip install "thalweg\[cli\]"$'):
+        main(["methods"])
+
+
+def test_imports_are_late():
+    """`thalweg.cli` needs neither click nor rich, and the help of all commands needs neither rich nor matplotlib."""
+    first = "import sys, thalweg.cli; print('click' in sys.modules)"
+    second = "import thalweg.cli.app; print({'rich', 'matplotlib'} & {*sys.modules})"
+    command = [sys.executable, "-c", f"{first}; {second}"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert run.stdout.split() == ["False", "set()"]
 
 
 def test_main_is_the_entry_point(capsys: pytest.CaptureFixture[str]):

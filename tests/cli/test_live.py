@@ -1,4 +1,4 @@
-"""The panel: what it shows, before the first generation and after many."""
+"""The panel: its rows before the first generation and after many, and the history of the best value."""
 
 import io
 import time
@@ -10,7 +10,7 @@ pytest.importorskip("rich")
 from rich.console import Console
 from scipy.optimize import OptimizeResult
 
-from thalweg.cli.live import Course, Display, sparkline
+from thalweg.cli.live import Display, ValueHistory, sparkline
 from thalweg.search.stopping import Budget
 
 
@@ -71,14 +71,14 @@ def test_a_terminal_shows_it_and_it_goes_away():
     assert stream.getvalue().rstrip().endswith("\x1b[2K")
 
 
-def test_a_long_course_takes_little_room():
-    course = Course(room=100)
-    for i in range(100_000):
-        course.add(-i)
-    assert len(course.values) <= 101
-    assert course.values[0] == 0
-    assert course.values[-1] == -99_999
-    assert sorted(course.values, reverse=True) == course.values
+def test_a_long_history_keeps_few_values():
+    history = ValueHistory(capacity=100)
+    for i in range(10_000):
+        history.add(-i)
+    assert len(history.values) <= 101
+    assert history.values[0] == 0
+    assert history.values[-1] == -9_999
+    assert sorted(history.values, reverse=True) == history.values
 
 
 @pytest.mark.parametrize(

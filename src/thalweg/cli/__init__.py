@@ -1,15 +1,15 @@
-"""The command line, `thalweg` (extra `cli`). Neither click nor rich is imported here, so that it can say if one is missing."""
+"""The command `thalweg` (extra `cli`). This module imports neither click nor rich, so that it can report a missing one."""
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; ends the process with 0, or with another number and one sentence on stderr."""
-    try:
-        from thalweg.cli.app import app
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("click", "rich"):
-            raise
-        sys.exit(f'The command line needs {error.name}, which is not installed: run pip install "thalweg[cli]"')
+    """Run a command and end the process: with status 0, or with another one and one sentence on stderr."""
+    for name in ("click", "rich"):
+        if find_spec(name) is None:
+            sys.exit(f'The command line needs {name}, which is not installed: run pip install "thalweg[cli]"')
+    from thalweg.cli.app import app
+
     app.main(list(arguments) if arguments is not None else None, prog_name="thalweg")

@@ -1,4 +1,7 @@
-"""All commands, and how they fail."""
+"""The command `thalweg` with its subcommands, and the way in which they report errors.
+
+Modules of subcommands import rich inside functions, because `thalweg --help` imports all of them.
+"""
 
 import sys
 from importlib.metadata import EntryPoint, entry_points
@@ -14,13 +17,13 @@ from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents import LATENTS
 
 PLUGINS = "thalweg.commands"
-"""The entry points by which other packages add commands."""
+"""The group of entry points through which other packages add commands."""
 STUDIES = ("bench", "reproduce")
 """Commands of the package `thalweg-studies`, which may not be installed."""
 
 
 class Commands(click.Group):
-    """Commands of this package and of those that add some; expected failures are one sentence."""
+    """The commands of this package and those of other packages; an expected error is printed as one sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *entry_points(group=PLUGINS).names})
@@ -32,10 +35,8 @@ class Commands(click.Group):
         for plugin in entry_points(group=PLUGINS, name=cmd_name):
             return load(plugin)
         if cmd_name in STUDIES:
-            raise click.ClickException(
-                f"`thalweg {cmd_name}` belongs to the package thalweg-studies, which is not installed: run pip install "
-                "./studies in a clone of Thalweg's repository"
-            )
+            reason = "is part of the package thalweg-studies, which is not installed: run pip install ./studies in a clone of "
+            return unavailable(cmd_name, reason + "the Thalweg repository")
         return None
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -48,27 +49,41 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(thalweg.__version__, message="thalweg %(version)s")
 def app() -> None:
-    """Black-box minimisation with evolution strategies whose search distribution bends."""
+    """Minimise black-box functions with evolution strategies whose search distribution bends."""
 
 
 @app.command()
 def methods() -> None:
-    """List the methods by name."""
+    """List the methods that --method accepts, with one line on each."""
     names = thalweg.method_names()
     for name in names:
         click.echo(f"{name:<{max(map(len, names))}}  {describe(name)}")
 
 
 def load(plugin: EntryPoint) -> click.Command:
-    """Import a command of another package."""
-    command = plugin.load()
-    if not isinstance(command, click.Command):
-        raise click.ClickException(f"the entry point {plugin.value!r} of {PLUGINS} is no click command")
-    return command
+    """Import a command of another package; one that cannot be imported fails only when it is run."""
+    try:
+        command = plugin.load()
+    except Exception as error:  # whatever the other package may do
+        return unavailable(plugin.name, f"cannot be imported from {plugin.value}: {type(error).__name__}: {error}")
+    if isinstance(command, click.Command):
+        return command
+    return unavailable(plugin.name, f"is broken: the entry point {plugin.value} is not a click command")
+
+
+def unavailable(name: str, reason: str) -> click.Command:
+    """Return a command that takes any arguments and fails with this reason."""
+
+    def fail() -> None:
+        raise click.ClickException(f"`thalweg {name}` {' '.join(reason.split())}")
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+    short_help = "(not available; run it to see why)"
+    return click.Command(name, callback=fail, short_help=short_help, add_help_option=False, context_settings=anything)
 
 
 def describe(name: str) -> str:
-    """One line about a method: what the file that implements it says of itself."""
+    """Return one line about a method: the first line of the module that implements it."""
     strategy = thalweg.make_strategy(name)
     if isinstance(strategy, GNNES):
         inner = next((key for key, make in LATENTS.items() if type(strategy.latent) is make), type(strategy.latent).__name__)

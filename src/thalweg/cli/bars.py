@@ -1,11 +1,14 @@
-"""Progress bars: on a terminal only, and gone when the work is done."""
+"""Progress bars on a terminal."""
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 
 def progress_bars() -> Progress:
-    """A line for each task: its name, a bar, its field `note`, and the time since its start. Silent in a pipe."""
+    """Return bars on stderr that vanish when the work is done, and that show nothing in a pipe.
+
+    The line of a task holds its description, a bar, its field `note`, and the time since its start.
+    """
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description:<20}"),

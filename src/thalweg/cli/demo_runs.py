@@ -1,33 +1,30 @@
-"""The demonstration: GNN-CMA-ES, CMA-ES, and the ablation without a bend on the translated 10-D Rosenbrock function.
+"""The runs of `thalweg demo`: GNN-CMA-ES, CMA-ES, and the ablation without a bend on the translated Rosenbrock function.
 
-Settings are the paper's: x0 = 0, sigma0 = 1, 10 d points per generation, a landscape of its own for each seed. The seeds serve
-nothing else: no constant was tuned on them, and no reported result comes from them.
+The settings are those of the paper: x0 = 0, sigma0 = 1, 10 d points per generation, another translation for each seed. The
+seeds are used for nothing else: no constant was tuned on them, and no reported result comes from them.
 """
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from threading import Event
 from typing import Any
 
-import jax
 import numpy as np
 
 from thalweg.batch.run_many import Trajectories
 from thalweg.objectives import OBJECTIVES, translated
+from thalweg.plots.density import draw
 from thalweg.search.optimizer import Optimizer
-from thalweg.strategies.registry import with_popsize
-from thalweg.strategies.strategy import State, Strategy
 
 FIRST_SEED = 40_000
-"""The first of the demonstration's own seeds."""
+"""The first of the seeds that only the demonstration uses."""
 
 ROSENBROCK = OBJECTIVES["rosenbrock"]
 
 
 @dataclass(frozen=True)
-class Arm:
+class DemoAlgorithm:
     """One of the algorithms that are compared."""
 
     name: str
@@ -35,42 +32,42 @@ class Arm:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-BENT, STRAIGHT = Arm("GNN-CMA-ES", "gnn-cma"), Arm("CMA-ES", "cma")
-AFFINE = Arm("affine flow, no bend", "gnn-cma", {"flow": "affine"})
-"""The ablation: the same step, but the flow can only do what a latent can. What it gains needs no bend."""
+GNN_CMA, CMA = DemoAlgorithm("GNN-CMA-ES", "gnn-cma"), DemoAlgorithm("CMA-ES", "cma")
+AFFINE = DemoAlgorithm("affine flow, no bend", "gnn-cma", {"flow": "affine"})
+"""The ablation: the same learning step with a flow that can do no more than a latent can. What it gains needs no bend."""
 
-ARMS = (BENT, STRAIGHT, AFFINE)
-SEARCH = "picture of the bend"
+ALGORITHMS = (GNN_CMA, CMA, AFFINE)
+SNAPSHOT_SEARCH = "picture of the bend"
 """The name under which the search for the snapshot reports its progress."""
 
 
 @dataclass(frozen=True)
-class Setting:
-    """How large the demonstration is."""
+class DemoSettings:
+    """The size of the demonstration."""
 
     seeds: int = 8
     dimension: int = 10
     max_evals: int = 24_000
     target: float = 1e-8
     snapshots: int = 100
-    """Runs in dimension 2 among which the snapshot of a bend is picked."""
+    """Runs in dimension 2 from which the snapshot of a bend is chosen."""
     popsize_2d: int = 100
     generations_2d: int = 12
 
     @property
     def popsize(self) -> int:
-        """The paper's 10 d."""
+        """Points per generation: 10 d, as in the paper."""
         return 10 * self.dimension
 
     @property
     def generations(self) -> int:
-        """Of a run that never reaches the target."""
+        """Generations of a run that does not reach the target."""
         return -(-self.max_evals // self.popsize)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A generation of GNN-CMA-ES and of CMA-ES from the same start and seed, to be looked at."""
+    """A generation of GNN-CMA-ES and of CMA-ES from the same start and seed, for a picture."""
 
     searches: dict[str, Optimizer]
     seed: int
@@ -79,87 +76,94 @@ class Snapshot:
     typical: float
     """The median over all runs of the strongest bend of each."""
     runs: int
-    """How many runs it was picked from."""
+    """The number of runs from which it was chosen."""
 
 
 Report = Callable[[str, int, str], object]
-"""Told after every generation: whose, how many generations are done with it, and a word on how it stands."""
+"""Receives progress: the name of the part, the number of generations just done, and a note."""
 
 
 def silent(name: str, done: int, note: str) -> None:
-    """Report nothing."""
+    """Ignore the progress."""
 
 
-def demonstrate(setting: Setting, report: Report = silent) -> tuple[dict[str, Trajectories], Snapshot]:
-    """Run all arms on the same landscapes, and find the snapshot. Two at a time: one compiles while another runs."""
+def run_demo(settings: DemoSettings, report: Report = silent) -> tuple[dict[str, Trajectories], Snapshot]:
+    """Run all algorithms on the same functions and find the snapshot; two threads, so that one compiles while another runs."""
     stop = Event()
     with ThreadPoolExecutor(2) as pool:
         try:
-            jobs = {arm.name: pool.submit(compare, setting, arm, report, stop) for arm in ARMS}
-            snapshot = pool.submit(clearest_bend, setting, report, stop)
-            return {name: job.result() for name, job in jobs.items()}, snapshot.result()
-        except BaseException:  # Ctrl-C above all: no thread goes on behind it
+            runs = {each.name: pool.submit(run_algorithm, settings, each, report, stop) for each in ALGORITHMS}
+            snapshot = pool.submit(clearest_bend, settings, report, stop)
+            return {name: run.result() for name, run in runs.items()}, snapshot.result()
+        except BaseException:  # above all Ctrl-C, after which no thread may continue
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
 
 
-def compare(setting: Setting, arm: Arm, report: Report = silent, stop: Event | None = None) -> Trajectories:
-    """One arm from all seeds, each on its own landscape."""
+def run_algorithm(
+    settings: DemoSettings, algorithm: DemoAlgorithm, report: Report = silent, stop: Event | None = None
+) -> Trajectories:
+    """Run one algorithm from all seeds, each on its own translation of the function."""
     stop = stop or Event()
-    report(arm.name, 0, "compiling")
-    shape = setting.seeds, setting.generations
-    best, median, x = np.full(shape, np.inf), np.full(shape, np.inf), np.zeros((setting.seeds, setting.dimension))
-    for i in range(setting.seeds):
-        problem = translated(ROSENBROCK, setting.dimension, FIRST_SEED + i)
+    report(algorithm.name, 0, "compiling")
+    shape = settings.seeds, settings.generations
+    best, median, x = np.full(shape, np.inf), np.full(shape, np.inf), np.zeros((settings.seeds, settings.dimension))
+    for i in range(settings.seeds):
+        problem = translated(ROSENBROCK, settings.dimension, FIRST_SEED + i)
         es = Optimizer(
-            np.zeros(setting.dimension),
+            np.zeros(settings.dimension),
             1.0,
-            method=arm.method,
-            popsize=setting.popsize,
+            method=algorithm.method,
+            popsize=settings.popsize,
             seed=FIRST_SEED + i,
-            max_iter=setting.generations,
-            ftarget=setting.target,
-            options=arm.options,
+            max_iter=settings.generations,
+            ftarget=settings.target,
+            options=algorithm.options,
         )
         while not (es.stop() or stop.is_set()):
             X = es.ask()
             F = problem(X)
             es.tell(X, F)
             best[i, es.nit - 1 :], median[i, es.nit - 1 :], x[i] = es.best.f, np.median(F), es.best.x
-            report(arm.name, 1, f"run {i + 1} of {setting.seeds}, f {es.best.f:.0e}")
-        report(arm.name, setting.generations - es.nit, f"run {i + 1} of {setting.seeds}, f {es.best.f:.0e}")
-    return Trajectories(setting.popsize * np.arange(1, setting.generations + 1), best, median, x, {})
+            report(algorithm.name, 1, f"run {i + 1} of {settings.seeds}, f {es.best.f:.0e}")
+        report(algorithm.name, settings.generations - es.nit, f"run {i + 1} of {settings.seeds}, f {es.best.f:.0e}")
+    return Trajectories(settings.popsize * np.arange(1, settings.generations + 1), best, median, x, {})
 
 
-def clearest_bend(setting: Setting, report: Report = silent, stop: Event | None = None) -> Snapshot:
-    """The generation with the clearest bend among runs of GNN-CMA-ES on the 2-D Rosenbrock function; CMA-ES beside it.
+def clearest_bend(settings: DemoSettings, report: Report = silent, stop: Event | None = None) -> Snapshot:
+    """Return the generation with the clearest bend among runs of GNN-CMA-ES on the 2-D Rosenbrock function, beside CMA-ES.
 
-    It is a picked one, and what shows it must say so: most generations are nearly straight.
+    Whatever shows it must say that it was chosen: most generations are nearly straight.
     """
     stop = stop or Event()
-    report(SEARCH, 0, "compiling")
-    bends = np.zeros((setting.snapshots, setting.generations_2d))
-    for run in range(setting.snapshots):
-        es = _search(BENT, FIRST_SEED + run, setting)
-        while es.nit < setting.generations_2d and not stop.is_set():
+    report(SNAPSHOT_SEARCH, 0, "compiling")
+    bends = np.zeros((settings.snapshots, settings.generations_2d))
+    for run in range(settings.snapshots):
+        es = _search(GNN_CMA, FIRST_SEED + run, settings)
+        while es.nit < settings.generations_2d and not stop.is_set():
             _advance(es)
-            bends[run, es.nit - 1] = bend(_draw(es.strategy, es.state))
-            report(SEARCH, 1, f"run {run + 1} of {setting.snapshots}")
+            bends[run, es.nit - 1] = bend_of(es)
+            report(SNAPSHOT_SEARCH, 1, f"run {run + 1} of {settings.snapshots}")
     run, generation = (int(i) for i in np.unravel_index(np.argmax(bends), bends.shape))
-    searches = {arm.name: _search(arm, FIRST_SEED + run, setting) for arm in (BENT, STRAIGHT)}
+    searches = {algorithm.name: _search(algorithm, FIRST_SEED + run, settings) for algorithm in (GNN_CMA, CMA)}
     for es in searches.values():
         while es.nit <= generation and not stop.is_set():
             _advance(es)
     typical = float(np.median(bends.max(1)))
-    return Snapshot(searches, FIRST_SEED + run, generation + 1, float(bends.max()), typical, setting.snapshots)
+    return Snapshot(searches, FIRST_SEED + run, generation + 1, float(bends.max()), typical, settings.snapshots)
+
+
+def bend_of(es: Optimizer) -> float:
+    """Estimate the bend of the search distribution of an optimiser in dimension 2 from 2,000 points."""
+    return bend(draw(es, 2000))
 
 
 def bend(points: np.ndarray) -> float:
-    """How clearly points (n, 2) lie along a parabola: its height at a standard deviation of x_1, seen by eye.
+    """Measure how clearly points (n, 2) lie along a parabola: its height at one standard deviation of x_1.
 
-    In units of the geometric mean of the width across the parabola and the length along it: a bend shows if it is neither lost
-    in the width nor small beside the length. Zero for distributions too small to be seen beside the valley.
+    The unit is the geometric mean of the width across the parabola and the length along it: a bend is visible if it is neither
+    lost in the width nor small beside the length. The measure is 0 for distributions too small to be seen beside the valley.
 
     >>> x = np.linspace(-1, 1, 101)
     >>> round(bend(np.stack([x, x**2 + 0.1 * np.sin(100 * x)], 1)), 1)
@@ -173,21 +177,11 @@ def bend(points: np.ndarray) -> float:
     return float(parabola.convert().coef[2] * x.var() / np.sqrt(width * length))
 
 
-def _search(arm: Arm, seed: int, setting: Setting) -> Optimizer:
-    return Optimizer([-1.0, 1.0], 1.0, method=arm.method, popsize=setting.popsize_2d, seed=seed, options=arm.options)
+def _search(algorithm: DemoAlgorithm, seed: int, settings: DemoSettings) -> Optimizer:
+    method, options = algorithm.method, algorithm.options
+    return Optimizer([-1.0, 1.0], 1.0, method=method, popsize=settings.popsize_2d, seed=seed, options=options)
 
 
 def _advance(es: Optimizer) -> None:
     X = es.ask()
     es.tell(X, ROSENBROCK(X))
-
-
-def _draw(strategy: Strategy, state: State) -> np.ndarray:
-    """Many points from the search distribution of a state, which stays as it is."""
-    with jax.enable_x64(True):
-        return np.asarray(_ask(with_popsize(strategy, 2000), state))
-
-
-@partial(jax.jit, static_argnums=0)
-def _ask(strategy: Strategy, state: State) -> jax.Array:
-    return strategy.ask(state)[1]

@@ -1,4 +1,4 @@
-"""Who evaluates: processes, threads that wait for programs, Ray or Dask."""
+"""The workers that evaluate points for the command line: processes, threads that wait for programs, Ray or Dask."""
 
 import contextlib
 import os
@@ -7,25 +7,25 @@ import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 
-from thalweg.cli.settings import Settings
-from thalweg.evaluate import Dask, Ray, Workers
+from thalweg.cli.settings import RunSettings
+from thalweg.evaluate import ENGINES, Workers
 from thalweg.objectives.command import end_programs
 
 
 @contextlib.contextmanager
-def open_workers(settings: Settings) -> Generator[Workers, None, None]:
-    """What `minimize` takes as `workers`; what was started for it ends here."""
+def open_workers(settings: RunSettings) -> Generator[Workers, None, None]:
+    """Yield the argument `workers` of `minimize`; end the threads and programs that were started for it."""
     if settings.engine != "processes":
-        with shared_path():
-            yield (Ray if settings.engine == "ray" else Dask)(address=settings.address, workers=settings.number)
+        with exported_path():
+            yield ENGINES[settings.engine](address=settings.address, workers=settings.worker_count)
     elif settings.command is None:
-        yield 1 if settings.number is None else settings.number
+        yield 1 if settings.worker_count is None else settings.worker_count
     else:
-        pool = ThreadPoolExecutor(settings.number)
+        pool = ThreadPoolExecutor(settings.worker_count)
         try:
             yield pool
         finally:
-            # one that is out of time or interrupted still waits for its program, and may just have begun another
+            # after a timeout or an interrupt a thread still waits for its program, and may just have started another one
             closing = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True})
             closing.start()
             while closing.is_alive():
@@ -34,8 +34,8 @@ def open_workers(settings: Settings) -> Generator[Workers, None, None]:
 
 
 @contextlib.contextmanager
-def shared_path() -> Generator[None, None, None]:
-    """Processes that are started meanwhile import what we can."""
+def exported_path() -> Generator[None, None, None]:
+    """Put `sys.path` into PYTHONPATH, so that processes started meanwhile find the user's modules."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     try:
@@ -47,12 +47,12 @@ def shared_path() -> Generator[None, None, None]:
             os.environ["PYTHONPATH"] = before
 
 
-def in_words(settings: Settings) -> str:
-    """Who evaluates, for people."""
-    number = settings.number
+def describe_workers(settings: RunSettings) -> str:
+    """Return the number and kind of the workers, as the panel shows them."""
+    count = settings.worker_count
     if settings.engine != "processes":
         where = settings.address or "this machine"
-        return f"{'all' if number is None else number} of {settings.engine.capitalize()} on {where}"
+        return f"{settings.engine.capitalize()} on {where}, {'all' if count is None else count} workers"
     if settings.command is not None:
-        return f"{number} program{'s at a time' if number != 1 else ''}"
-    return "this process" if number == 1 else f"{number} processes"
+        return f"{count} program{'s at a time' if count != 1 else ''}"
+    return "this process" if count == 1 else f"{count} processes"

@@ -1,4 +1,4 @@
-"""What a run looks like on a terminal while it goes on: a panel that ticks between generations too."""
+"""A panel on the terminal that shows a run while it goes on; its times advance between generations too."""
 
 import time
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH = 40
-"""Characters of the line that shows the course of the best value."""
+"""Width of the line that shows the history of the best value, in characters."""
 
 
 class Display:
-    """A context manager whose `callback` is told each generation; the panel is gone at the end.
+    """A context manager that shows the panel and removes it at the end; call `callback` after each generation.
 
-    `elapsed` holds the seconds that a run which is continued here had taken before.
+    `elapsed` holds the seconds that a continued run had taken before.
     """
 
     def __init__(
@@ -36,15 +36,15 @@ class Display:
         self.workers = workers
         self.budget = budget
         self.elapsed = elapsed
-        self.seen: OptimizeResult | None = None
-        self.course = Course()
+        self.latest: OptimizeResult | None = None
+        self.history = ValueHistory()
         self._console = Console(stderr=True) if console is None else console
         self._began = time.monotonic()
-        self._before = 0
-        """Evaluations that were there when we began."""
+        self._nfev_before = 0
+        """Evaluations of a continued run before this panel was shown."""
         self._rate = ""
         self._end: float | None = None
-        """When the budget will be used up, by the clock that counts `_began`."""
+        """The expected end of the run by the monotonic clock; None without a budget."""
         self._live = Live(console=self._console, get_renderable=self.panel, refresh_per_second=4, transient=True)
 
     def __enter__(self) -> "Display":
@@ -55,40 +55,40 @@ class Display:
         self._live.stop()
 
     def callback(self, result: "OptimizeResult") -> None:
-        """Take notice of a generation."""
-        if self.seen is None:
-            self._before = result.nfev - result.popsize
+        """Take the result after a generation."""
+        if self.latest is None:
+            self._nfev_before = result.nfev - result.popsize
         now = time.monotonic()
         here = now - self._began
         left = time_left(result, self.elapsed + here, self.budget)
-        self._rate = pace(result.nfev - self._before, here)
+        self._rate = pace(result.nfev - self._nfev_before, here)
         self._end = None if left is None else now + left
-        self.seen = result
-        self.course.add(result.fun)
+        self.latest = result
+        self.history.add(result.fun)
 
     def panel(self) -> Panel:
-        """What there is to see now."""
+        """Return the panel as it looks now."""
         now = time.monotonic()
         times = f"{clock(self.elapsed + now - self._began)} elapsed"
         rows = Table.grid(padding=(0, 2))
         rows.add_column(style="dim", min_width=len("evaluations"))
         rows.add_column()
-        seen = self.seen
-        if seen is None:
+        latest = self.latest
+        if latest is None:
             rows.add_row("best f", "waiting for the first generation")
         else:
-            rows.add_row("best f", Text(f"{seen.fun:.6e}", style="bold"))
-            if len(self.course.values) > 1 and self._console.encoding.startswith("utf"):
-                rows.add_row("", Text(sparkline(self.course.values, min(WIDTH, self._width - 20)), style="cyan"))
+            rows.add_row("best f", Text(f"{latest.fun:.6e}", style="bold"))
+            if len(self.history.values) > 1 and self._console.encoding.startswith("utf"):
+                rows.add_row("", Text(sparkline(self.history.values, min(WIDTH, self._width - 20)), style="cyan"))
             limit = "" if self.budget.max_evals is None else f" of {self.budget.max_evals:,}"
-            rows.add_row("evaluations", f"{seen.nfev:,}{limit}, {self._rate}")
+            rows.add_row("evaluations", f"{latest.nfev:,}{limit}, {self._rate}")
             limit = "" if self.budget.max_iter is None else f" of {self.budget.max_iter:,}"
-            again = f", restart {seen.restarts}" if seen.restarts else ""
-            rows.add_row("generation", f"{seen.nit:,}{limit}, {seen.popsize} points{again}")
-            rows.add_row("sigma", f"{seen.sigma:.2e}")
-            if seen.failures:
-                first = " ".join((seen.first_failure or "").split())
-                failures = Text(f"{seen.failures:,}" + (f", the first: {first}" if first else ""), style="yellow")
+            again = f", restart {latest.restarts}" if latest.restarts else ""
+            rows.add_row("generation", f"{latest.nit:,}{limit}, {latest.popsize} points{again}")
+            rows.add_row("sigma", f"{latest.sigma:.2e}")
+            if latest.failures:
+                first = " ".join((latest.first_failure or "").split())
+                failures = Text(f"{latest.failures:,}" + (f", the first: {first}" if first else ""), style="yellow")
                 failures.no_wrap, failures.overflow = True, "ellipsis"
                 rows.add_row("failures", failures)
             times += "" if self._end is None else f", {clock(max(0.0, self._end - now))} left"
@@ -104,41 +104,41 @@ class Display:
         return min(self._console.width, 80)
 
 
-class Course:
-    """The best values so far; of a long run every second one, then every fourth, so that it takes no room.
+class ValueHistory:
+    """The best value after each generation; a long history keeps every second value, then every fourth, and so on.
 
-    >>> course = Course(room=4)
+    >>> history = ValueHistory(capacity=4)
     >>> for value in range(10, 0, -1):
-    ...     course.add(value)
-    >>> course.values
+    ...     history.add(value)
+    >>> history.values
     [10, 6, 2, 1]
     """
 
-    def __init__(self, room: int = 16 * WIDTH) -> None:
-        self.room = room
+    def __init__(self, capacity: int = 16 * WIDTH) -> None:
+        self.capacity = capacity
         self.kept: list[float] = []
         self.every = 1
         self.count = 0
         self.last: float | None = None
 
     def add(self, value: float) -> None:
-        """The best value after one more generation."""
+        """Add the best value after one more generation."""
         if self.count % self.every == 0:
             self.kept.append(value)
-            if len(self.kept) > self.room:
+            if len(self.kept) > self.capacity:
                 self.kept, self.every = self.kept[::2], 2 * self.every
         self.last = value
         self.count += 1
 
     @property
     def values(self) -> list[float]:
-        """In their order, the newest last."""
+        """The values that are kept, oldest first, and always the newest."""
         newest = (self.count - 1) % self.every == 0
         return self.kept if newest or self.last is None else [*self.kept, self.last]
 
 
 def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
-    """A line of blocks, high for high values: logarithms where all are above 0.
+    """Draw values as a line of blocks, high for high values; on a logarithmic scale if all are positive.
 
     >>> sparkline([1e4, 1e3, 1e2, 1e1, 1e0])
     '█▆▅▃▁'

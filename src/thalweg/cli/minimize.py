@@ -1,4 +1,4 @@
-"""`thalweg minimize`: a function of a module or an external program, from the command line."""
+"""`thalweg minimize`: minimise a function of a module or an external program."""
 
 from functools import partial
 from pathlib import Path
@@ -9,26 +9,64 @@ import click
 import thalweg
 from thalweg._common.checks import as_seed
 from thalweg.cli.problem import default_sigma0, read_bounds, read_options, read_start
-from thalweg.cli.running import carry_out
-from thalweg.cli.settings import Settings, shared
-from thalweg.search.optimizer import read_account
+from thalweg.cli.running import run_and_report
+from thalweg.cli.settings import RunSettings, shared_options
+from thalweg.search import checkpoint as checkpoints
 
 
 @click.command(context_settings={"show_default": True})
-@click.option("--x0", help='The start: "0,0,0", @file (.json, .csv, .npy) or random.  [default: the middle of --bounds]')
-@click.option("--dimension", type=click.IntRange(min=1), help="The number of coordinates, where --x0 leaves it open.")
-@click.option("--sigma0", type=float, help="The first standard deviation.  [default: 0.3 of the narrowest --bounds, else 1]")
-@click.option("--bounds", help='One pair "-5,5" for all, one for each "-5,5;0,1;0,", or @file; nothing is an open side.')
-@click.option("--method", default="gnn-cma", help="A name that `thalweg methods` lists.")
-@click.option("--popsize", type=click.IntRange(min=2), help="Points per generation.  [default: 4 + 3 ln d]")
-@click.option("--restarts", type=click.IntRange(min=0), default=0, help="How often to begin again, with twice the population.")
-@click.option("--bipop", is_flag=True, help="Spend half of the evaluations on small runs between the large ones.")
-@click.option("--seed", type=click.IntRange(min=0), help="For a run that can be repeated.  [default: drawn, and told]")
-@click.option("--option", "option", multiple=True, metavar="NAME=VALUE", help="A field of the method or a stop tolerance.")
 @click.option(
-    "--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="Write all that is needed to go on; goes on from it."
+    "--x0",
+    help='Starting point: numbers as in "0,0,0", @file (.json, .csv or .npy), or random for a random point within --bounds.  '
+    "[default: the centre of --bounds]",
 )
-@shared
+@click.option(
+    "--dimension",
+    type=click.IntRange(min=1),
+    help="Number of coordinates d. Repeats a single number in --x0.  [default: that of --x0 or --bounds]",
+)
+@click.option(
+    "--sigma0",
+    type=float,
+    help="Initial standard deviation of the points in each coordinate, in units of x.  [default: 0.3 times the narrowest "
+    "interval of --bounds if all are closed, else 1]",
+)
+@click.option(
+    "--bounds",
+    help='Bounds: one pair "-5,5" for all coordinates, one pair for each as in "-5,5;0,1;0,", or @file; an empty side is '
+    "unbounded.  [default: none]",
+)
+@click.option("--method", default="gnn-cma", help="Optimisation method; `thalweg methods` lists the names.")
+@click.option("--popsize", type=click.IntRange(min=2), help="Number of points per generation.  [default: 4 + 3 ln d]")
+@click.option(
+    "--restarts",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Maximum number of restarts. Each has twice the population of the run before.",
+)
+@click.option(
+    "--bipop",
+    is_flag=True,
+    help="With --restarts: spend half of the evaluations on additional runs with small populations (BIPOP).",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Seed of the random numbers: the same seed gives the same run.  [default: a random one, which is printed]",
+)
+@click.option(
+    "--option",
+    "option",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a parameter of the method or a stop tolerance, such as tolx=1e-9. May be repeated.",
+)
+@click.option(
+    "--checkpoint",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File that keeps the state of the run. If it exists, the run continues from it.  [default: none]",
+)
+@shared_options
 def minimize(
     x0: str | None,
     dimension: int | None,
@@ -39,28 +77,29 @@ def minimize(
     checkpoint: Path | None,
     **given: Any,
 ) -> None:
-    """Minimise MODULE:FUNCTION, or the number that an external program prints.
+    """Minimise a Python function or an external program.
 
-    The function takes a vector and returns a number; its module may lie in this folder, and path/to/file.py:function will do
-    too. The result is printed; progress and warnings go to stderr.
+    MODULE:FUNCTION names a function that takes a vector and returns a number. MODULE is installed or lies in the current
+    folder; a path such as path/to/model.py works too. The result is printed to stdout, progress and warnings to stderr.
 
     \b
       thalweg minimize scipy.optimize:rosen --x0=-1,1 --sigma0 0.5
       thalweg minimize model.py:loss --dimension 10 --bounds=-5,5 --workers 4 --checkpoint run.ckpt --out result.json
       thalweg minimize --command "./simulate {x}" --bounds "0,1;10,20" --workers 8 --eval-timeout 60 --retries 1
 
-    In --command, {x} stands for all coordinates as arguments, {x0}, {x1}, ... for single ones, {file} for a JSON file with the
-    list of them; without any of these the list is on stdin. The value is the last line on stdout that is a number, or JSON
-    with a number "f". A status other than 0, no number, or more than --eval-timeout seconds are a failure.
+    With --command a program is run for each point. In it, {x} stands for all coordinates as arguments, {x0}, {x1}, ... for
+    single coordinates, and {file} for a JSON file with the list of coordinates. Without any of these the program reads the
+    list from stdin. The value is the last line on stdout that is a number, or a JSON object with a number "f". An evaluation
+    fails if the program exits with a status other than 0, prints no number, or takes more than --eval-timeout seconds.
 
-    Exit status: 0 when the run came to an end, 1 after an error, 2 for wrong options, 130 after Ctrl-C and 143 after SIGTERM;
-    then too the best point so far is printed, and how to go on.
-    """  # noqa: D301  (click must see the backspace itself, which keeps the lines as they are)
+    Exit status: 0 if the run ended by itself, 1 after an error, 2 for invalid options, 130 after Ctrl-C, 143 after SIGTERM,
+    129 after SIGHUP. After a signal the best point so far is printed, and with --checkpoint the command that continues.
+    """  # noqa: D301  (click needs the backspace character, which keeps the lines of the paragraph)
     own = {name: given.pop(name) for name in ("method", "popsize", "restarts", "bipop")}
-    settings = Settings(**given)
+    settings = RunSettings(**given)
     box = None if bounds is None else read_bounds(bounds)
-    account = read_account(checkpoint) if checkpoint is not None and checkpoint.exists() else None
-    seed = as_seed(account["config"]["seed"] if seed is None and account is not None else seed)
+    saved = checkpoints.read(checkpoint).contents if checkpoint is not None and checkpoint.exists() else None
+    seed = as_seed(saved["problem"]["seed"] if seed is None and saved is not None else seed)
     start = read_start(x0, dimension, box, seed)
     run = partial(
         thalweg.minimize,
@@ -74,5 +113,5 @@ def minimize(
         **own,
         **settings.arguments(),
     )
-    elapsed = 0.0 if account is None else account["elapsed"]
-    carry_out(run, settings, f"{settings.name}, {own['method']}, d = {len(start)}", settings.budget, elapsed, checkpoint)
+    elapsed = 0.0 if saved is None else saved["elapsed"]
+    run_and_report(run, settings, f"{settings.name}, {own['method']}, d = {len(start)}", settings.budget, elapsed, checkpoint)

@@ -1,4 +1,4 @@
-"""The problem as it is written on a command line: start, bounds, options, and the function itself."""
+"""Parsing of the problem on the command line: starting point, bounds, options, and the function."""
 
 import csv
 import difflib
@@ -13,16 +13,16 @@ import numpy as np
 
 from thalweg._common.checks import listed, shortened
 from thalweg.search.campaign import first_point
-from thalweg.space.box import parse_bounds
+from thalweg.space import make_space
 
 Pair = tuple[float | None, float | None]
 RANDOM = "random"
 OPEN = {"", "none", "null", "inf", "+inf", "-inf"}
-"""How an open side may be written."""
+"""Spellings of an unbounded side."""
 
 
 def read_bounds(text: str) -> Pair | list[Pair]:
-    """One pair for all coordinates, or one for each.
+    """Return one pair for all coordinates, or a list with one pair for each.
 
     >>> read_bounds("-5,5"), read_bounds("-5,5; 0,")
     ((-5.0, 5.0), [(-5.0, 5.0), (0.0, None)])
@@ -35,7 +35,7 @@ def read_bounds(text: str) -> Pair | list[Pair]:
 
 
 def read_start(text: str | None, dimension: int | None, bounds: Any, seed: int) -> np.ndarray:
-    """The start: numbers, those of a file, or where the bounds are closed their middle (None) or any point ("random").
+    """Return the starting point: numbers, those of a @file, the centre of the bounds (None) or a point in them ("random").
 
     >>> read_start("1,2", None, None, seed=0).tolist(), read_start("0", 3, None, seed=0).tolist()
     ([1.0, 2.0], [0.0, 0.0, 0.0])
@@ -45,32 +45,33 @@ def read_start(text: str | None, dimension: int | None, bounds: Any, seed: int) 
     if text is not None and text != RANDOM:
         x0 = _point(text)
         if dimension is not None and len(x0) not in (1, dimension):
-            raise ValueError(f"--x0 has {len(x0)} coordinates, but --dimension is {dimension}; leave one of them out")
+            raise ValueError(f"--x0 has {len(x0)} coordinates, but --dimension is {dimension}; omit --dimension")
         return x0 if dimension is None else np.broadcast_to(x0, (dimension,)).copy()
     if dimension is None and isinstance(bounds, list):
         dimension = len(bounds)
     if dimension is None:
-        raise ValueError('where to begin? Pass --x0, such as --x0 "0,0,0", or --dimension and --bounds')
-    box = parse_bounds(bounds, dimension)
-    if box is None or not np.all(box.closed):
-        raise ValueError("without numbers in --x0, the search begins within --bounds, which must be closed on both sides")
+        raise ValueError('--x0 is missing: pass the starting point, as in --x0 "0,0,0", or --dimension and --bounds')
+    space = make_space(bounds, dimension)
+    if not np.all(space.closed):
+        raise ValueError("--bounds must be closed on both sides if --x0 gives no numbers, because the run starts within them")
     if text is None:
-        return (box.low + box.high) / 2
-    return first_point(lambda rng: rng.uniform(box.low, box.high), seed)
+        return sum(space.sides) / 2
+    return first_point(lambda rng: rng.uniform(*space.sides), seed)
 
 
 def default_sigma0(bounds: Any, d: int) -> float:
-    """Three tenths of the narrowest width of closed bounds; 1 otherwise.
+    """Return 0.3 times the narrowest width of the bounds if all of them are closed, otherwise 1.
 
     >>> default_sigma0([(0, 1), (0, 10)], 2), default_sigma0(None, 2)
     (0.3, 1.0)
     """
-    box = parse_bounds(bounds, d)
-    return 1.0 if box is None or not np.all(box.closed) else float(0.3 * np.min(box.high - box.low))
+    space = make_space(bounds, d)
+    low, high = space.sides
+    return float(0.3 * np.min(high - low)) if np.all(space.closed) else 1.0
 
 
 def read_options(pairs: Iterable[str]) -> dict[str, Any] | None:
-    """Options of the form name=value, the value as JSON, a number or else text.
+    """Parse options of the form name=value; the value is read as JSON, else as a number, else as text.
 
     >>> read_options(["tolx=1e-9", "active=false", "flow=nice", "tolfacupx=inf"])
     {'tolx': 1e-09, 'active': False, 'flow': 'nice', 'tolfacupx': inf}
@@ -85,27 +86,27 @@ def read_options(pairs: Iterable[str]) -> dict[str, Any] | None:
 
 
 def find_function(target: str) -> Callable[..., Any]:
-    """The function of "module:function" or "path/to/file.py:function"; modules in the current folder are found too.
+    """Import "module:function" or "path/to/file.py:function"; the module may lie in the current folder.
 
     >>> find_function("math:hypot")(3, 4)
     5.0
     """
     place, colon, name = target.rpartition(":")
     if not colon or not place or not name:
-        raise ValueError(f"{target!r} names no function; write module:function or path/to/file.py:function")
+        raise ValueError(f"{target!r} must have the form module:function or path/to/file.py:function")
     path = Path(place)
     if path.suffix == ".py":
         if not path.is_file():
-            raise ValueError(f"{target!r}: there is no file {place!r}")
+            raise ValueError(f"{target!r}: the file {place!r} does not exist")
         folder, module_name = str(path.parent.resolve()), path.stem
     else:
         folder, module_name = str(Path.cwd()), place
     if folder not in sys.path:
-        sys.path.insert(0, folder)  # processes that are started later get the same path
+        sys.path.insert(0, folder)  # worker processes inherit it
     importlib.invalidate_caches()
     found: Any = _imported(module_name, target)
     if path.suffix == ".py" and Path(getattr(found, "__file__", None) or "").resolve() != path.resolve():
-        raise ValueError(f"{target!r}: another module has the name {module_name!r} already; rename the file")
+        raise ValueError(f"{target!r}: another module named {module_name!r} is already imported; rename the file")
     for part in name.split("."):
         if not hasattr(found, part):
             public = [known for known in dir(found) if not known.startswith("_")]
@@ -113,18 +114,18 @@ def find_function(target: str) -> Callable[..., Any]:
             raise ValueError(f"{place!r} has no {part!r}" + (f"; did you mean {listed(near)}?" if near else ""))
         found = getattr(found, part)
     if not callable(found):
-        raise ValueError(f"{target!r} is no function but {shortened(found)}")
+        raise ValueError(f"{target!r} must be a function, but is {shortened(found)}")
     return found
 
 
 def read_file(name: str, option: str) -> Any:
-    """Lists of numbers out of a JSON, CSV or NumPy file; of a result that was written by --out its x."""
+    """Return the lists of numbers in a .json, .csv or .npy file; from a result written by --out, its x."""
     path = Path(name)
     if path.suffix == ".json":
         try:
             found: Any = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ValueError(f"{option} @{name}: no JSON ({error})") from None
+            raise ValueError(f"{option} @{name}: the file is not valid JSON ({error})") from None
         return found["x"] if isinstance(found, dict) and "x" in found else found
     if path.suffix == ".csv":
         with path.open(newline="", encoding="utf-8") as file:
@@ -139,7 +140,7 @@ def _imported(name: str, target: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-            raise ValueError(f"{target!r}: there is no module {error.name!r}, neither installed nor in this folder") from None
+            raise ValueError(f"{target!r}: the module {error.name!r} is neither installed nor in this folder") from None
         raise ValueError(f"{target!r} cannot be imported: {error}") from error
     except Exception as error:  # whatever a user's module may do
         raise ValueError(f"{target!r} cannot be imported: {type(error).__name__}: {error}") from error
@@ -150,12 +151,12 @@ def _point(text: str) -> np.ndarray:
     try:
         return np.atleast_1d(np.array(found, dtype=object).ravel().astype(float))
     except (TypeError, ValueError):
-        raise ValueError(f"--x0 must be numbers with commas between, or {RANDOM!r}, got {shortened(text)}") from None
+        raise ValueError(f"--x0 must be numbers separated by commas, @file or {RANDOM}, got {shortened(text)}") from None
 
 
 def _pair(sides: Any, text: str) -> Pair:
     if not isinstance(sides, Sequence) or len(sides) != 2:
-        raise ValueError(f'--bounds must be one pair "low,high" for all coordinates or several with semicolons, got {text!r}')
+        raise ValueError(f'--bounds must be one pair "low,high" or several pairs separated by semicolons, got {text!r}')
     low, high = (_side(side, text) for side in sides)
     return low, high
 
@@ -165,7 +166,7 @@ def _side(value: Any, text: str) -> float | None:
     try:
         return None if word in OPEN else float(word)
     except ValueError:
-        raise ValueError(f"--bounds must hold numbers, or nothing for an open side, got {value!r} in {text!r}") from None
+        raise ValueError(f"--bounds must hold numbers, or nothing for an unbounded side, got {value!r} in {text!r}") from None
 
 
 def _value(text: str) -> Any:

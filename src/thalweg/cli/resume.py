@@ -1,4 +1,4 @@
-"""`thalweg resume`: go on from a checkpoint."""
+"""`thalweg resume`: continue a run from its checkpoint."""
 
 from dataclasses import asdict
 from functools import partial
@@ -8,28 +8,30 @@ from typing import Any
 import click
 
 import thalweg
-from thalweg.cli.running import carry_out
-from thalweg.cli.settings import Settings, shared
-from thalweg.search.optimizer import read_account
+from thalweg.cli.running import run_and_report
+from thalweg.cli.settings import RunSettings, shared_options
+from thalweg.search import checkpoint as checkpoints
 from thalweg.search.stopping import Budget
 
 
 @click.command(context_settings={"show_default": True})
 @click.argument("checkpoint", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@shared
+@partial(shared_options, budget_default="that of CHECKPOINT")
 def resume(checkpoint: Path, **given: Any) -> None:
-    """Go on from CHECKPOINT with the function or --command that it was written for, to the same end.
+    """Continue a run of `thalweg minimize` from its checkpoint.
 
-    Start, bounds, method, seed and budgets are those in the file; budgets that are given here take the place of those.
+    CHECKPOINT is the file that --checkpoint has written. It does not hold the function: pass the same MODULE:FUNCTION or
+    --command again. Starting point, bounds, method, seed and budgets are read from the file; budgets given here replace them.
+    The result is that of a run without interruption.
 
     \b
       thalweg resume run.ckpt model.py:loss --workers 4
       thalweg resume run.ckpt model.py:loss --max-evals 20000
 
-    Exit status as that of `thalweg minimize`.
-    """  # noqa: D301  (click must see the backspace itself, which keeps the lines as they are)
-    settings = Settings(**given)
-    account = read_account(checkpoint)
-    limits = {name: account["config"][name] if limit is None else limit for name, limit in asdict(settings.budget).items()}
+    The exit status is that of `thalweg minimize`.
+    """  # noqa: D301  (click needs the backspace character, which keeps the lines of the paragraph)
+    settings = RunSettings(**given)
+    saved = checkpoints.read(checkpoint).contents
+    limits = {name: saved["settings"][name] if limit is None else limit for name, limit in asdict(settings.budget).items()}
     run = partial(thalweg.resume, checkpoint, settings.objective(), **settings.arguments())
-    carry_out(run, settings, f"{settings.name}, from {checkpoint}", Budget(**limits), account["elapsed"], checkpoint)
+    run_and_report(run, settings, f"{settings.name}, from {checkpoint}", Budget(**limits), saved["elapsed"], checkpoint)

@@ -1,4 +1,4 @@
-"""A run from the command line: shown while it goes on, summed up at its end, and well-behaved when it is stopped."""
+"""A run from the command line: progress while it goes on, a summary at its end, and a clean end on a signal."""
 
 import contextlib
 import logging
@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
-from thalweg.cli.engines import in_words, open_workers
-from thalweg.cli.live import Display
-from thalweg.cli.outcome import check_writable, summary, write_result
-from thalweg.cli.settings import Settings, continuation
+from thalweg.cli.engines import describe_workers, open_workers
+from thalweg.cli.result_output import check_writable, summary, write_result
+from thalweg.cli.settings import RunSettings, resume_command
 from thalweg.search.stopping import Budget
 
 if TYPE_CHECKING:
@@ -25,22 +23,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger("thalweg")
 
 
-def carry_out(
+def run_and_report(
     run: "Callable[..., OptimizeResult]",
-    settings: Settings,
+    settings: RunSettings,
     title: str,
     budget: Budget,
     elapsed: float,
     checkpoint: Path | None,
 ) -> None:
-    """Call `run` with workers and a display; print and write what it returns. Ends the process with 128 + n on signal n."""
+    """Call `run` with workers and progress, then print and write its result; on signal n, exit with status 128 + n.
+
+    `elapsed` holds the seconds that a continued run had taken before.
+    """
     if settings.out is not None:
         check_writable(settings.out)
     began = time.monotonic()
-    with until_signal() as caught, open_workers(settings) as workers, shown(settings, title, budget, elapsed) as ways:
+    with (
+        signals_as_interrupts() as caught,
+        open_workers(settings) as workers,
+        progress_arguments(settings, title, budget, elapsed) as progress,
+    ):
         try:
-            result = run(workers=workers, **ways)
-        except (RuntimeError, TypeError) as error:  # nothing but failures; an option of the wrong type
+            result = run(workers=workers, **progress)
+        except (RuntimeError, TypeError) as error:  # all evaluations have failed; an option of the wrong type
             raise click.ClickException(str(error)) from error
     seconds = elapsed + time.monotonic() - began
     if settings.out is not None:
@@ -49,22 +54,21 @@ def carry_out(
     if "interrupt" in result.stop:
         ctx = click.get_current_context()
         if checkpoint is not None:
-            click.echo(f"continue with: {shlex.join(continuation(ctx, checkpoint))}", err=True)
+            click.echo(f"continue with: {shlex.join(resume_command(ctx, checkpoint))}", err=True)
         ctx.exit(128 + (caught[0] if caught else signal.SIGINT))
 
 
 @contextlib.contextmanager
-def until_signal() -> Generator[list[int], None, None]:
-    """SIGTERM, by which batch systems say that the time is up, and SIGHUP end a run as Ctrl-C does; the list tells which."""
+def signals_as_interrupts() -> Generator[list[int], None, None]:
+    """Let SIGTERM, which batch systems send at the time limit, and SIGHUP end a run as Ctrl-C does; yield those received."""
     caught: list[int] = []
 
     def stop(number: int, _: object) -> None:
         caught.append(number)
         raise KeyboardInterrupt
 
-    numbers = [
-        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL
-    ]  # not nohup's
+    # a signal that is ignored stays so: nohup ignores SIGHUP
+    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
     for number in numbers:
         signal.signal(number, stop)
     try:
@@ -75,22 +79,29 @@ def until_signal() -> Generator[list[int], None, None]:
 
 
 @contextlib.contextmanager
-def shown(settings: Settings, title: str, budget: Budget, elapsed: float) -> Generator[dict[str, Any], None, None]:
-    """A panel on a terminal, lines in a pipe, or nothing: as arguments of `minimize`."""
-    console = Console(stderr=True)
-    with warnings_as(logging.NullHandler() if settings.quiet else Sentence() if settings.command else None):
+def progress_arguments(
+    settings: RunSettings, title: str, budget: Budget, elapsed: float
+) -> Generator[dict[str, Any], None, None]:
+    """Yield the arguments of `minimize` that show a panel on a terminal, lines in a pipe, or nothing with --quiet."""
+    with log_handler(logging.NullHandler() if settings.quiet else WarningsOnly() if settings.command else None):
         if settings.quiet:
             yield {}
-        elif settings.plain or not console.is_terminal:
+            return
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        if settings.plain or not console.is_terminal:
             yield {"progress": True}
-        else:
-            with Display(title, in_words(settings), budget, elapsed=elapsed, console=console) as display:
-                yield {"callback": display.callback}
+            return
+        from thalweg.cli.live import Display
+
+        with Display(title, describe_workers(settings), budget, elapsed=elapsed, console=console) as display:
+            yield {"callback": display.callback}
 
 
 @contextlib.contextmanager
-def warnings_as(handler: logging.Handler | None) -> Generator[None, None, None]:
-    """What the library logs goes there; None leaves it to Python, which writes warnings with their tracebacks to stderr."""
+def log_handler(handler: logging.Handler | None) -> Generator[None, None, None]:
+    """Send log records of the library to a handler; None leaves Python's default, warnings with tracebacks on stderr."""
     if handler is not None:
         logger.addHandler(handler)
     try:
@@ -100,8 +111,8 @@ def warnings_as(handler: logging.Handler | None) -> Generator[None, None, None]:
             logger.removeHandler(handler)
 
 
-class Sentence(logging.Handler):
-    """A warning without a traceback, which leads through our own code only if a program has failed."""
+class WarningsOnly(logging.Handler):
+    """Prints warnings without tracebacks: those of a failed program lead only through the library."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

@@ -1,4 +1,4 @@
-"""The options that `thalweg minimize` and `thalweg resume` share: what is evaluated, by whom, and for how long."""
+"""The options that `thalweg minimize` and `thalweg resume` share: the objective, its workers, the budgets and the output."""
 
 import os
 from collections.abc import Callable
@@ -9,47 +9,68 @@ from typing import Any
 import click
 
 from thalweg.cli.problem import find_function
+from thalweg.evaluate import ENGINES
 from thalweg.objectives.command import Command
 from thalweg.search.stopping import Budget
 
-ENGINES = ("processes", "ray", "dask")
 
 Decorator = Callable[[Any], Any]
 
-OPTIONS: tuple[Decorator, ...] = (
+OBJECTIVE: tuple[Decorator, ...] = (
     click.argument("target", metavar="[MODULE:FUNCTION]", required=False),
-    click.option("--command", help="A program in place of the function, such as './simulate {x}'."),
-    click.option("--shell", is_flag=True, help="Let a shell read --command."),
-    click.option("--scratch", is_flag=True, help="Run each --command in a folder of its own, which is removed afterwards."),
-    click.option("--vectorized", is_flag=True, help="The function takes a whole generation, (popsize, d)."),
-    click.option("--max-evals", type=float, help="Stop after the generation that reaches as many evaluations."),
-    click.option("--max-iter", type=float, help="Stop after as many generations."),
-    click.option("--ftarget", type=float, help="Stop at a value that is as low."),
-    click.option("--timeout", type=float, help="Stop after as many seconds."),
-    click.option("--workers", type=int, help="Evaluations at a time; -1: one for each CPU.  [default: 1; of Ray and Dask all]"),
-    click.option("--engine", type=click.Choice(ENGINES), default="processes", help="Who evaluates."),
-    click.option("--address", help="Of a running Ray or Dask cluster; without, one is started here."),
-    click.option("--retries", type=click.IntRange(min=0), default=0, help="How often to repeat an evaluation that failed."),
-    click.option("--eval-timeout", type=float, help="Seconds for one evaluation; what takes longer has failed."),
-    click.option("--asynchronous", is_flag=True, help="Keep all workers busy: do not wait for whole generations."),
-    click.option("--log", help="Record every evaluation in x.jsonl or x.parquet.  [default: beside the checkpoint]"),
-    click.option("--no-log", is_flag=True, help="Record nothing."),
-    click.option("--out", type=click.Path(path_type=Path), help="Write the result to a JSON file."),
-    click.option("--plain", is_flag=True, help="A line of progress, no panel."),
-    click.option("--quiet", is_flag=True, help="No progress and no warnings."),
+    click.option("--command", help="External program to minimise instead of a function, such as './simulate {x}'."),
+    click.option("--shell", is_flag=True, help="Run --command in a shell, for pipes, variables and several commands."),
+    click.option("--scratch", is_flag=True, help="Run each --command in a temporary folder of its own."),
+    click.option("--vectorized", is_flag=True, help="Call the function with a whole generation, an array (popsize, d)."),
 )
 
+EVALUATION: tuple[Decorator, ...] = (
+    click.option(
+        "--workers",
+        type=int,
+        help="Number of evaluations at the same time; -1 is one for each CPU.  [default: 1; with ray and dask all workers]",
+    ),
+    click.option("--engine", type=click.Choice(list(ENGINES)), default="processes", help="Kind of workers that evaluate the points."),
+    click.option("--address", help="Address of a running Ray or Dask cluster.  [default: start one on this machine]"),
+    click.option("--retries", type=click.IntRange(min=0), default=0, help="Number of times to repeat a failed evaluation."),
+    click.option(
+        "--eval-timeout",
+        type=float,
+        help="Time limit of one evaluation in seconds; a longer one counts as failed.  [default: no limit]",
+    ),
+    click.option("--asynchronous", is_flag=True, help="Start points as workers become free, without waiting for generations."),
+    click.option(
+        "--log", help="File ending in .jsonl or .parquet that records every evaluation.  [default: beside the checkpoint]"
+    ),
+    click.option("--no-log", is_flag=True, help="Do not record the evaluations."),
+    click.option("--out", type=click.Path(path_type=Path), help="JSON file for the complete result.  [default: none]"),
+    click.option("--plain", is_flag=True, help="Show progress as one line instead of a panel."),
+    click.option("--quiet", is_flag=True, help="Show no progress and no warnings."),
+)
 
-def shared(command: Any) -> Any:
-    """Give a command these options."""
-    for option in reversed(OPTIONS):
+BUDGETS = {
+    "--max-evals": ("Stop after the generation that reaches this number of evaluations.", "no limit"),
+    "--max-iter": ("Stop after this number of generations.", "pycma's limit if there is no --max-evals and no --timeout"),
+    "--ftarget": ("Stop once f <= this value.", "none"),
+    "--timeout": ("Stop after this number of seconds.", "no limit"),
+}
+"""Options that end a run, with their help and their defaults for a new run."""
+
+
+def shared_options(command: Any, *, budget_default: str | None = None) -> Any:
+    """Add the options of `RunSettings` to a command; a decorator. `budget_default` replaces the defaults of `BUDGETS`."""
+    budgets = [
+        click.option(name, type=float, help=f"{text}  [default: {budget_default or default}]")
+        for name, (text, default) in BUDGETS.items()
+    ]
+    for option in reversed((*OBJECTIVE, *budgets, *EVALUATION)):
         command = option(command)
     return command
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What the shared options were set to."""
+class RunSettings:
+    """The values of the shared options."""
 
     target: str | None
     command: str | None
@@ -74,43 +95,43 @@ class Settings:
 
     def __post_init__(self) -> None:
         if (self.target is None) == (self.command is None):
-            raise click.UsageError("name what to minimise: either MODULE:FUNCTION or --command")
+            raise click.UsageError("pass what to minimise: either MODULE:FUNCTION or --command")
         if self.command is None and (self.shell or self.scratch):
-            raise click.UsageError("--shell and --scratch are for --command")
+            raise click.UsageError("--shell and --scratch need --command")
         if self.command is not None and self.vectorized:
-            raise click.UsageError("--vectorized is for functions, a --command takes one point")
+            raise click.UsageError("--vectorized needs a function; --command evaluates one point at a time")
         if self.engine == "processes" and self.address is not None:
-            raise click.UsageError("--address is for --engine ray or dask")
+            raise click.UsageError("--address needs --engine ray or dask")
         if self.log is not None and self.no_log:
-            raise click.UsageError("--log or --no-log, not both")
+            raise click.UsageError("--log and --no-log exclude each other")
         if self.workers is not None and (self.workers == 0 or self.workers < -1):
             raise click.UsageError(f"--workers must be at least 1, or -1 for one for each CPU, got {self.workers}")
 
     @property
     def name(self) -> str:
-        """What is minimised."""
+        """The objective as it was typed: MODULE:FUNCTION or the command."""
         return self.target or self.command or ""
 
     @property
-    def number(self) -> int | None:
-        """How many evaluations may go on at a time; None is all that Ray or Dask has."""
+    def worker_count(self) -> int | None:
+        """The number of evaluations at the same time; None is all workers of Ray or Dask."""
         if self.engine != "processes":
             return None if self.workers == -1 else self.workers
         return (os.cpu_count() or 1) if self.workers == -1 else self.workers or 1
 
     @property
     def budget(self) -> Budget:
-        """As far as it was given."""
+        """The limits that were given."""
         return Budget.checked(self.max_evals, self.max_iter, self.ftarget, self.timeout)
 
     def objective(self) -> Callable[..., Any]:
-        """The function, or the program as one; programs keep to --eval-timeout themselves, as all their processes must end."""
+        """Return the function, or the program as one; a program gets --eval-timeout itself, to end all its processes."""
         if self.command is not None:
             return Command(self.command, timeout=self.eval_timeout, shell=self.shell, scratch=self.scratch)
         return find_function(self.target or "")
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of `minimize` and `resume` that say something."""
+        """Return the arguments of `thalweg.minimize` and `thalweg.resume` that follow from these settings."""
         given: dict[str, Any] = {name: getattr(self, name) for name in ("max_evals", "max_iter", "ftarget", "timeout")}
         if self.retries:
             given["retries"] = self.retries
@@ -121,12 +142,12 @@ class Settings:
         return given | {name: True for name in ("vectorized", "asynchronous") if getattr(self, name)}
 
 
-def continuation(ctx: click.Context, checkpoint: Path) -> list[str]:
-    """The words of a command that goes on from a checkpoint, with the options of this one that it takes too."""
+def resume_command(ctx: click.Context, checkpoint: Path) -> list[str]:
+    """Return the words of the `thalweg resume` command that continues this run, with the options that both commands take."""
     words = ["thalweg", "resume", str(checkpoint)]
     if ctx.params["target"] is not None:
         words.append(ctx.params["target"])
-    names = {field.name for field in fields(Settings)} - {"target", "max_evals", "max_iter", "ftarget", "timeout"}
+    names = {field.name for field in fields(RunSettings)} - {"target", "max_evals", "max_iter", "ftarget", "timeout"}
     for parameter in ctx.command.params:
         value = ctx.params.get(parameter.name or "")
         if parameter.name in names and value != parameter.get_default(ctx) and value is not None:

@@ -1,4 +1,4 @@
-"""What is left of a run: a summary on stdout, and a file."""
+"""Output of a result: a summary as text, and all of it as a JSON file."""
 
 import json
 from math import isfinite
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def summary(result: "OptimizeResult", seconds: float) -> str:
-    """Lines to read; x as `--x0` takes it."""
+    """Return the summary that is printed at the end of a run, with x in the form that `--x0` accepts."""
     took = f"{seconds:.1f} s" if seconds < 60 else clock(seconds)
     rows = {
         "f": repr(float(result.fun)),
@@ -31,30 +31,30 @@ def summary(result: "OptimizeResult", seconds: float) -> str:
 
 
 def write_result(path: Path, result: "OptimizeResult", seconds: float) -> None:
-    """All that a result holds, and the time it took, as JSON; what JSON has no number for is text: "inf", "-inf", "nan"."""
+    """Write all fields of a result and the time it took as JSON."""
     fields = {name: value for name, value in result.items() if name != "method" or isinstance(value, str)}
-    write_text(path, json.dumps(plain({**fields, "seconds": seconds}), indent=1, allow_nan=False) + "\n")
+    write_text(path, json.dumps(as_json({**fields, "seconds": seconds}), indent=1, allow_nan=False) + "\n")
 
 
 def check_writable(path: Path) -> None:
-    """Complain before the work, not after it, about a result that could not be written."""
+    """Raise an error before the run if its result could not be written to this path; create the missing folders."""
     if path.is_dir():
-        raise ValueError(f"--out {str(path)!r} is a folder; name a file")
+        raise ValueError(f"--out must name a file, but {str(path)!r} is a folder")
     path.parent.mkdir(parents=True, exist_ok=True)
 
 
-def plain(value: Any) -> Any:
-    """Only what JSON knows.
+def as_json(value: Any) -> Any:
+    """Convert a value to types that JSON has; numbers that JSON lacks become the texts "inf", "-inf" and "nan".
 
-    >>> plain({"x": np.array([1.0, np.inf]), "nit": np.int64(3), "stop": {"tolx": 1e-11}})
+    >>> as_json({"x": np.array([1.0, np.inf]), "nit": np.int64(3), "stop": {"tolx": 1e-11}})
     {'x': [1.0, 'inf'], 'nit': 3, 'stop': {'tolx': 1e-11}}
     """
     if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): as_json(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [as_json(each) for each in value]
     if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
-        return plain(np.asarray(value).tolist())
+        return as_json(np.asarray(value).tolist())
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,41 @@
+"""The common look of all plots: colours, line styles, size and frame."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""The palette of Okabe and Ito, which colour-blind readers can tell apart."""
+
+LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)))
+"""Line styles that go with the colours, so that a grey print stays readable."""
+
+
+def require() -> Any:
+    """Return the module `matplotlib.figure`, or raise an ImportError that says how to install it.
+
+    Call it before long work that ends in a figure.
+    """
+    try:
+        return importlib.import_module("matplotlib.figure")
+    except ImportError as error:
+        raise ImportError('figures need matplotlib, which is not installed: run pip install "thalweg[plots]"') from error
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of this size in inches."""
+    return require().Figure(figsize=(width, height), layout="constrained", dpi=120)
+
+
+def line_style(i: int) -> tuple[str, Any]:
+    """Return the colour and the line style of the i-th curve; both repeat after the last one."""
+    return COLOURS[i % len(COLOURS)], LINES[i % len(LINES)]
+
+
+def clean(axes: "Axes") -> None:
+    """Remove the upper and right edges of the frame, and make the tick labels small."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=9)
