@@ -1,7 +1,7 @@
 """What it costs to learn from late points, and what it saves: the asynchronous loop against the synchronous one.
 
-    python benchmarks/asynchronous.py --out benchmarks/results/asynchronous.json
-    python benchmarks/asynchronous.py --out benchmarks/results/asynchronous.json --real
+    python studies/benchmarks/asynchronous.py --out studies/benchmarks/results/asynchronous.json
+    python studies/benchmarks/asynchronous.py --out studies/benchmarks/results/asynchronous.json --real
 
 Eight workers whose evaluations take log-normal times (sigma 1), in simulated time: sphere and Rosenbrock's function, moved by
 U[-2, 2]^d, x0 = 0, sigma0 = 1, d = 10, N = 10 and 20, `cma` and `gnn-cma`, report seeds 1000 to 1029. `share` is how much of
@@ -179,7 +179,7 @@ def main() -> None:
                 rows += [row(name, method, n, share, seeds, runs) for share in (SHARES if n == SIZES[0] else SHARES[:1])]
                 print(json.dumps(rows[-1]), flush=True)
     meta = {
-        "command": "python benchmarks/asynchronous.py",
+        "command": "python studies/benchmarks/asynchronous.py",
         "seeds": [seeds[0], seeds[-1]],
         "workers": WORKERS,
         "d": D,

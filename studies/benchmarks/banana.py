@@ -1,6 +1,6 @@
 """What bending saves in curved valleys, what it costs elsewhere, and how much there would be to gain.
 
-    python benchmarks/banana.py --out benchmarks/results/banana.json
+    python studies/benchmarks/banana.py --out studies/benchmarks/results/banana.json
 
 Rosenbrock's function with a = 1e2 to 1e5 in place of 100, the chain in more than two dimensions, beside sphere, ellipsoid
 (1e6), discus and bent cigar; moved by U[-2, 2]^d, the last three rotated, x0 = 0, sigma0 = 1, on report seeds 1000 to 1099.

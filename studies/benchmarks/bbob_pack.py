@@ -1,6 +1,6 @@
 """The runs behind docs/bbob.md, from results folders of `thalweg bench bbob` into files that are kept.
 
-    python benchmarks/bbob_pack.py out/bbob-2-5 benchmarks/results/bbob_2_5.json.gz
+    python studies/benchmarks/bbob_pack.py out/bbob-2-5 studies/benchmarks/results/bbob_2_5.json.gz
 
 A file holds the manifest of a folder and, for every run, its evaluations, least f - f_opt, restarts, and the evaluations to
 every target of the ladder: of all the runs that the folder has of `ENTRANTS`. Several files may hold runs of the same

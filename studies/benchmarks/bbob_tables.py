@@ -1,7 +1,7 @@
 """The tables of docs/bbob.md, from what `thalweg bench bbob` recorded.
 
-    python benchmarks/bbob_tables.py                        # prints the tables
-    python benchmarks/bbob_tables.py --table docs/bbob.md   # writes them between the markers of the page
+    python studies/benchmarks/bbob_tables.py                        # prints the tables
+    python studies/benchmarks/bbob_tables.py --table docs/bbob.md   # writes them between the markers of the page
 
 `bbob_pack.py` makes the files. What two entrants are compared on is the pairs of seed and instance that both have run.
 """

@@ -1,6 +1,6 @@
 """What bending costs in a compiled run: operations, time, and the rate against a plain matrix product of the same shapes.
 
-    OMP_NUM_THREADS=1 python benchmarks/flow_work.py --out benchmarks/results/flow_work.json
+    OMP_NUM_THREADS=1 python studies/benchmarks/flow_work.py --out studies/benchmarks/results/flow_work.json
 
 On one core. The work of the flow is what a generation of `gnn-cma` costs more than one of `cma`: operations by the compiler's
 count, in which tanh is no operation and LAPACK's are missing; time as the difference of medians over rounds that both share.

@@ -1,6 +1,7 @@
 """How the cost of a generation grows: with the dimension, the population, and the width and depth of the flow.
 
-    OMP_NUM_THREADS=1 python benchmarks/growth.py --out benchmarks/results/growth.json --figure docs/images/growth
+    OMP_NUM_THREADS=1 python studies/benchmarks/growth.py \\
+        --out studies/benchmarks/results/growth.json --figure docs/images/growth
 
 A generation of a compiled run on one core, on a sum of squares. Time is the median over rounds that all sizes of a series share
 in turn; memory is what the compiler reserves for a generation: state in and out, and what it needs in between. Operations are

@@ -1,6 +1,6 @@
 """Kill runs at random moments, again and again until they end, and see that nothing is lost.
 
-    python benchmarks/kill.py --kills 300 --workers 2 --log jsonl --out benchmarks/results/kill.json
+    python studies/benchmarks/kill.py --kills 300 --workers 2 --log jsonl --out studies/benchmarks/results/kill.json
 
 A run of `minimize` with a checkpoint and a log is a process of its own. It gets SIGKILL at a random moment, alone or together
 with its workers, or one of its workers does; then it is started again. The objective keeps a record of its own, of each

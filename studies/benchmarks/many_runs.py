@@ -1,6 +1,6 @@
 """Many whole runs at once on one accelerator, against one CPU core and against pycma in a loop, on the same machine.
 
-    python benchmarks/many_runs.py --out benchmarks/results/many_runs.json
+    python studies/benchmarks/many_runs.py --out studies/benchmarks/results/many_runs.json
 
 Translated Rosenbrock, d = 10, N = 100, 200 generations, report seeds. Every part has a process of its own, with one core where
 it says so. The first call of a shape compiles; what is shown comes after it, from seeds to trajectories on the host: the best
@@ -270,7 +270,7 @@ def tables(rows: list[Row]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/many_runs.json"))
+    parser.add_argument("--out", type=Path, default=Path("studies/benchmarks/results/many_runs.json"))
     parser.add_argument("--show", action="store_true", help="only print the tables of an existing --out file")
     parser.add_argument("--tiny", action="store_true", help="sizes that say nothing, to try the script")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
@@ -300,7 +300,7 @@ def about() -> Row:
 
     versions = {name: metadata.version(name) for name in ("jax", "numpy")}
     return {
-        "command": "python benchmarks/many_runs.py",
+        "command": "python studies/benchmarks/many_runs.py",
         "problem": {"d": D, "popsize": N, "generations": GENERATIONS, "first_seed": FIRST_SEED},
         "versions": versions,
         "python": platform.python_version(),

@@ -1,6 +1,6 @@
 """Rollouts in MJX on an accelerator, against Gymnasium's on one core of the same machine, and whole searches in one program.
 
-    python benchmarks/mjx.py --out benchmarks/results/mjx.json
+    python studies/benchmarks/mjx.py --out studies/benchmarks/results/mjx.json
 
 Linear policies in the paper's two environments. Rollouts: random policies, as many rollouts side by side as it says, the first
 call (which compiles) apart. Searches: `run_many` from report seeds, with the sizes of `thalweg reproduce rl` but few
@@ -113,7 +113,7 @@ def main() -> None:
             asked.out.write_text(
                 json.dumps(
                     {
-                        "command": " ".join(["python", "benchmarks/mjx.py", *sys.argv[1:]]),
+                        "command": " ".join(["python", "studies/benchmarks/mjx.py", *sys.argv[1:]]),
                         "python": platform.python_version(),
                         **versions,
                         "cores": os.cpu_count(),

@@ -1,6 +1,6 @@
 """What noise costs, and what helps: learning-rate adaptation, larger populations, restarts; and what to take as the answer.
 
-    python benchmarks/noise.py --out benchmarks/results/noise.json
+    python studies/benchmarks/noise.py --out studies/benchmarks/results/noise.json
 
 Sphere and Rosenbrock in 10 dimensions with normal noise of several strengths added to each value, and without noise these two
 and the ellipsoid (1e6); moved by U[-2, 2]^d, the last rotated, x0 = 0, sigma0 = 1, on report seeds 1000 to 1049. After 20,000
@@ -191,7 +191,7 @@ def key(row: Row) -> tuple[str, int, str]:
 def run(path: Path, seeds: Sequence[int], marks: tuple[int, ...]) -> None:
     """Every arm that the file does not hold yet."""
     meta = {
-        "command": "python benchmarks/noise.py",
+        "command": "python studies/benchmarks/noise.py",
         "seeds": [seeds[0], seeds[-1]],
         "d": D,
         "marks": list(marks),
@@ -211,7 +211,7 @@ def run(path: Path, seeds: Sequence[int], marks: tuple[int, ...]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/noise.json"))
+    parser.add_argument("--out", type=Path, default=Path("studies/benchmarks/results/noise.json"))
     parser.add_argument("--quick", action="store_true", help="two development seeds, few evaluations, into a temporary file")
     page = "only print the tables of --out, or write them between the markers of this page"
     parser.add_argument("--table", nargs="?", const="", metavar="PAGE", help=page)

@@ -1,6 +1,6 @@
 """How much of the workers' time is spent in the objective; and, by simulation, how many workers one process can keep busy.
 
-    OMP_NUM_THREADS=1 python benchmarks/overhead.py --out benchmarks/results/overhead.json
+    OMP_NUM_THREADS=1 python studies/benchmarks/overhead.py --out studies/benchmarks/results/overhead.json
 
 Whole runs of `minimize` with two workers and a log, d = 10, N = 20. The share counts from the end of the first generation, when
 programs are compiled and workers have started: seconds inside the objective, as the workers measured them, over twice the time

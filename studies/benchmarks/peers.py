@@ -1,6 +1,6 @@
 """Our plain latents against what they re-implement: pycma's CMA-ES and PyBrain's xNES rule, on the same landscapes.
 
-    python benchmarks/peers.py --out benchmarks/results/peers.json
+    python studies/benchmarks/peers.py --out studies/benchmarks/results/peers.json
 
 Evaluations to 1e-8 as a ratio of medians with a 95% bootstrap interval, and the p-value of a two-sided Mann-Whitney test: with
 about 20 rows, expect one below 0.05 by chance. Report seeds. Some minutes on one core.
@@ -99,7 +99,7 @@ def measure(latent: str, d: int, n: int, generations: int, seeds: list[int]) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=50, help="how many report seeds (default: 50)")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/peers.json"))
+    parser.add_argument("--out", type=Path, default=Path("studies/benchmarks/results/peers.json"))
     parser.add_argument("--show", action="store_true", help="only print the table of an existing --out file")
     options = parser.parse_args()
     if not options.show:

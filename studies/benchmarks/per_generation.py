@@ -1,6 +1,6 @@
 """What a generation costs: ask and tell, on one core, as ratios to pycma; and whole compiled runs as ratios to evosax.
 
-    OMP_NUM_THREADS=1 python benchmarks/per_generation.py --out benchmarks/results/per_generation.json
+    OMP_NUM_THREADS=1 python studies/benchmarks/per_generation.py --out studies/benchmarks/results/per_generation.json
 
 The objective is a sum of squares, which costs next to nothing. All methods take turns, a round of some generations each, so
 that a busy machine slows them alike; the numbers are medians over the rounds, after a round to warm up. The process keeps to

@@ -1,6 +1,6 @@
 """A step of the paper's two environments: by Gymnasium, and past its wrappers and MuJoCo's clock, as `reproduce rl` does.
 
-    OMP_NUM_THREADS=1 python benchmarks/rollouts.py --out benchmarks/results/rollouts.json
+    OMP_NUM_THREADS=1 python studies/benchmarks/rollouts.py --out studies/benchmarks/results/rollouts.json
 
 Both take the same random actions from the same starts, in processes of their own (the clock is one for a process) and in turns,
 so that a busy machine slows them alike; their rewards must agree to the last bit. About a minute.

@@ -1,6 +1,6 @@
 """How many evaluations the flow saves: GNN-ES against its latent, with the affine ablation beside it.
 
-    python benchmarks/sample_efficiency.py --out benchmarks/results/sample_efficiency.json
+    python studies/benchmarks/sample_efficiency.py --out studies/benchmarks/results/sample_efficiency.json
 
 Report seeds 1000 to 1099, which no constant was tuned on; x0 = 0, sigma0 = 1, population 10 d and the default 4 + 3 ln d.
 Ratios are medians over seeds with 95% bootstrap intervals over pairs (the same landscape for both). A CPU core needs about half
@@ -158,7 +158,7 @@ def markdown(lines: list[Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=len(REPORT), help="how many report seeds (default: all 100)")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/sample_efficiency.json"))
+    parser.add_argument("--out", type=Path, default=Path("studies/benchmarks/results/sample_efficiency.json"))
     parser.add_argument("--latents", nargs="+", default=LATENTS, choices=LATENTS)
     parser.add_argument("--show", action="store_true", help="only print the tables of an existing --out file")
     options = parser.parse_args()
@@ -179,7 +179,7 @@ def run(latents: Sequence[str], seeds: int) -> Row:
             rows += measure(latent, large, d, list(REPORT[:seeds]), generations)
             print(f"{latent} d={d} {'10 d' if large else 'default'}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     about = {
-        "command": "python benchmarks/sample_efficiency.py",
+        "command": "python studies/benchmarks/sample_efficiency.py",
         "seeds": [REPORT[0], REPORT[seeds - 1]],
         "versions": {"thalweg": thalweg.__version__, "jax": jax.__version__, "numpy": np.__version__},
         "python": platform.python_version(),

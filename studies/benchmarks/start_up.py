@@ -1,6 +1,6 @@
 """Start-up: from a cold process to the end of a search of 1,000 evaluations, and what importing costs.
 
-    python benchmarks/start_up.py --out benchmarks/results/start_up.json
+    python studies/benchmarks/start_up.py --out studies/benchmarks/results/start_up.json
 
 The objective is a sum of squares in dimension 10, the populations are the defaults. Each run is a process of its own, started
 by this one and timed until it has ended; with an empty folder of compiled programs, and again with what the first run has left

@@ -1,6 +1,6 @@
 """What each constant of the trust-region step was measured against, on development seeds.
 
-    python benchmarks/tune_trust_region.py --out benchmarks/results/tune_trust_region.json
+    python studies/benchmarks/tune_trust_region.py --out studies/benchmarks/results/tune_trust_region.json
 
 One constant at a time is moved away from its default, in dimension 2 and 10, with 10 d points a generation and with the default
 4 + 3 ln d. Constants that are numbers are traced, so that all their values are one compiled program: the functional core,
@@ -148,7 +148,7 @@ def tables(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=len(DEVELOPMENT))
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/tune_trust_region.json"))
+    parser.add_argument("--out", type=Path, default=Path("studies/benchmarks/results/tune_trust_region.json"))
     parser.add_argument("--show", action="store_true", help="only print the tables of an existing --out file")
     options = parser.parse_args()
     if not options.show:

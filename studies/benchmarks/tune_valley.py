@@ -1,6 +1,6 @@
 """What each constant of the valley fit was measured against, on development seeds 0 to 63.
 
-    python benchmarks/tune_valley.py --out benchmarks/results/tune_valley.json
+    python studies/benchmarks/tune_valley.py --out studies/benchmarks/results/tune_valley.json
 
 One constant at a time is moved away from its default, and the flow inside the shear; functions and settings are those of
 `banana.py`. Ratios are those of mean evaluations to 1e-8 to the default's, over the seeds that both solve. Constants that are

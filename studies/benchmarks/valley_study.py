@@ -45,7 +45,7 @@ def parser(about: str | None, name: str, seeds: Sequence[int]) -> argparse.Argum
     own = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     own.add_argument("--seeds", type=int, default=len(seeds), help=f"how many seeds (default: all {len(seeds)})")
     own.add_argument("--settings", nargs="+", type=setting, default=list(SETTINGS), help=f"d,n: of {known} (default: all)")
-    own.add_argument("--out", type=Path, help=f"default: benchmarks/results/{name}.json")
+    own.add_argument("--out", type=Path, help=f"default: studies/benchmarks/results/{name}.json")
     own.add_argument("--quick", action="store_true", help="two seeds, two valleys, d = 2, n = 6, into a temporary file")
     own.add_argument("--join", nargs="+", type=Path, help="only add the rows of these files, made alike, to --out")
     page = "only print the tables of --out, or write them between the markers of this page"
@@ -69,7 +69,7 @@ def follow(
     tables: Callable[[list[Row]], str],
 ) -> None:
     """Do what the options say."""
-    out = options.out or Path("benchmarks/results") / f"{name}.json"
+    out = options.out or Path("studies/benchmarks/results") / f"{name}.json"
     scope = Scope(options.settings, seeds[: options.seeds], FACTORS, out)
     if options.quick:
         scope = Scope([(2, 6)], seeds[:2], (1e2, 1e4), options.out or Path(tempfile.mkdtemp()) / out.name)
@@ -87,7 +87,7 @@ def follow(
 def about(name: str, scope: Scope) -> Row:
     """What the rows of a file have in common."""
     return {
-        "command": f"python benchmarks/{name}.py",
+        "command": f"python studies/benchmarks/{name}.py",
         "seeds": [scope.seeds[0], scope.seeds[-1]],
         "factors": list(scope.factors),
         "settings": [[d, n, most] for (d, n), most in SETTINGS.items()],

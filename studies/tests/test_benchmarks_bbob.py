@@ -12,7 +12,7 @@ from thalweg_studies.bbob.plan import Settings, units
 from thalweg_studies.bbob.record import LADDER, Run, encode
 from thalweg_studies.bbob.store import Store
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "bbob.md"
 
 

@@ -10,11 +10,12 @@ import pytest
 from thalweg.objectives import banana as objective
 from thalweg.objectives import translated
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "studies" / "benchmarks"
 
 
 def saved(name):
-    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+    return json.loads((FOLDER / "results" / f"{name}.json").read_text())
 
 
 @pytest.mark.parametrize("name", ["banana", "tune_valley"])
