@@ -1,6 +1,6 @@
-"""How the cost of a generation grows: with the dimension, the population, and the width and depth of the flow.
+r"""How the cost of a generation grows: with the dimension, the population, and the width and depth of the flow.
 
-    OMP_NUM_THREADS=1 python studies/benchmarks/growth.py \\
+    OMP_NUM_THREADS=1 python studies/benchmarks/growth.py \
         --out studies/benchmarks/results/growth.json --figure docs/images/growth
 
 A generation of a compiled run on one core, on a sum of squares. Time is the median over rounds that all sizes of a series share

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thalweg.search import pending as flight
+from thalweg.search import pending
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "studies" / "benchmarks"
@@ -45,7 +45,7 @@ def test_the_table_of_the_asynchronous_loop_is_the_measured_one(benchmark):
     assert module.table(measured["rows"]) in page
     for median, low, high in measured["meta"]["real"].values():
         assert f"{median:.2f} ({low:.2f} to {high:.2f})" in page
-    chosen = [row for row in measured["rows"] if row["share"] == flight.NOW]
+    chosen = [row for row in measured["rows"] if row["share"] == pending.NOW]
     assert len(chosen) == 8
 
 

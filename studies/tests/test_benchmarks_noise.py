@@ -12,12 +12,12 @@ FOLDER = ROOT / "studies" / "benchmarks"
 
 
 def test_the_page_shows_what_was_measured_and_nothing_else(benchmark):
-    module, study = benchmark("noise"), benchmark("valley_study")
+    module, shared = benchmark("noise"), benchmark("shared")
     saved = json.loads((FOLDER / "results" / "noise.json").read_text())
-    _, shown, _ = study.between((ROOT / "docs" / "noise.md").read_text(), "noise")
+    _, shown, _ = shared.split_at_markers((ROOT / "docs" / "noise.md").read_text(), "noise")
     assert shown.strip() == module.tables(saved["rows"])
     assert saved["meta"]["seeds"] == [module.SEEDS[0], module.SEEDS[-1]]
-    assert {(row["arm"], row["n"]) for row in saved["rows"]} == set(module.ARMS)
+    assert {(row["arm"], row["n"]) for row in saved["rows"]} == set(module.ALGORITHMS)
     assert {len(row[what]) for row in saved["rows"] for what in ("best", "solved") if what in row} == {len(module.SEEDS)}
 
 
@@ -32,7 +32,7 @@ def test_noise_is_standard_normal_and_another_at_each_point_and_with_each_seed(b
     assert np.abs(np.mean(noise[:, 1:] * noise[:, :-1])) < 0.05  # points
 
 
-def test_an_arm_measures_mean_and_best_point_without_noise(benchmark):
+def test_an_algorithm_is_measured_at_mean_and_best_point_without_noise(benchmark):
     module = benchmark("noise")
     rows = module.measure("cma", 10, [0, 1], (50, 3000))
     assert [(row["function"], row["strength"]) for row in rows[::2]][:6] == list(module.NOISY)
