@@ -82,7 +82,7 @@ def finished(es: thalweg.Optimizer, clock: float) -> Run:
 
 def ratio(ours: np.ndarray, theirs: np.ndarray) -> list[float]:
     """Return the ratio of means with its 95% bootstrap interval, rounded."""
-    return [round(value, 3) for value in mean_ratio(ours, theirs, seed=1) or ()]
+    return [round(value, 3) for value in mean_ratio(ours, theirs, seed=1) or [np.nan] * 3]
 
 
 def row(name: str, method: str, n: int, share: float, seeds: list[int], baseline: list[Run]) -> Row:

@@ -131,7 +131,7 @@ def summary(own: np.ndarray, reference: np.ndarray) -> Row:
 
 
 def run(scope: Scope, algorithms: Sequence[str]) -> None:
-    """Run each algorithm at each setting, except those in the file already; results files name the algorithm "arm"."""
+    """Run each algorithm at each setting, except those in the file already; result files name the algorithm "arm"."""
     meta = describe("banana", scope)
     rows = load_rows(scope.path, meta)
     for d, n in scope.settings:
@@ -182,7 +182,7 @@ def title(function: str) -> str:
 
 
 def tables(rows: list[Row]) -> str:
-    """Return a table of the default, the affine ablation and the oracle at all settings, then one of all algorithms each."""
+    """Return a table of default, affine ablation and oracle at all settings, then a table of all algorithms for each setting."""
     found = {(row["d"], row["n"], row["arm"], row["function"]): row for row in rows}
     settings = [s for s in SETTINGS if any((row["d"], row["n"]) == s for row in rows)]
     functions = list(dict.fromkeys(row["function"] for row in rows))

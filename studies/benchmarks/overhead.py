@@ -152,7 +152,7 @@ def measure(rounds: int) -> Report:
     for engine, seconds, kind in CASES:
         shares = [share(engine, seconds, kind) for _ in range(rounds)]
         rows.append({"engine": engine, "seconds": seconds, "kind": kind, "shares": shares})
-        print(line(rows[-1]), flush=True)
+        print(*line(rows[-1]), sep=", ", flush=True)
     evaluation = {engine: cost_of_an_evaluation(engine) for engine in ENGINES}
     generations = {n: cost_of_a_generation(n) for n in SIZES}
     packages = versions("thalweg", "jax", "numpy", "cloudpickle", "ray", "distributed")
