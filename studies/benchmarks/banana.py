@@ -182,7 +182,7 @@ def title(function: str) -> str:
 
 
 def tables(rows: list[Row]) -> str:
-    """Return a table of default, affine ablation and oracle at all settings, then a table of all algorithms for each setting."""
+    """Return a table of default, affine ablation and oracle at all settings, then a table of all algorithms for each."""
     found = {(row["d"], row["n"], row["arm"], row["function"]): row for row in rows}
     settings = [s for s in SETTINGS if any((row["d"], row["n"]) == s for row in rows)]
     functions = list(dict.fromkeys(row["function"] for row in rows))
