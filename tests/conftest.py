@@ -4,11 +4,8 @@ Doctests of the package and the docs lie outside this folder and so run as a use
 """
 
 import gc
-import importlib
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import hypothesis
 import jax
@@ -39,13 +36,3 @@ def few_programs() -> Iterator[None]:
         stepping._steps.clear()
         jax.clear_caches()
         gc.collect()
-
-
-@pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
-    """Import a module of the folder benchmarks/, which is no package; none of them stays imported."""
-    folder = Path(__file__).parents[1] / "studies" / "benchmarks"
-    monkeypatch.syspath_prepend(str(folder))
-    yield importlib.import_module
-    for script in folder.glob("*.py"):
-        sys.modules.pop(script.stem, None)

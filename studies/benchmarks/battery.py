@@ -1,7 +1,7 @@
 """The landscapes on which sample efficiency is measured, all five in one compiled program.
 
-Rosenbrock and the sphere are moved at random, the ellipsoid (1e6), the discus and the bent cigar are moved and rotated; all as
-in the paper: x0 = 0, sigma0 = 1. Development seeds are below 1,000, report seeds from 1,000 on.
+Rosenbrock and the sphere are translated at random; the ellipsoid (1e6), the discus and the bent cigar are translated and
+rotated. As in the paper, x0 = 0 and sigma0 = 1. Development seeds are below 1,000, report seeds from 1,000 on.
 """
 
 from collections.abc import Sequence
@@ -20,15 +20,16 @@ TARGET = 1e-8
 
 
 class Landscape(NamedTuple):
-    """Which function, where it lies and how it is turned."""
+    """A translated and rotated function."""
 
     which: Any
+    """Index in `FUNCTIONS`."""
     shift: Any
     rotation: Any
 
 
 def landscapes(d: int, seeds: Sequence[int], functions: Sequence[str] = FUNCTIONS) -> Landscape:
-    """Every function on every seed's landscape, function by function, stacked along a leading axis."""
+    """Return every function on every seed's landscape, function by function, stacked along a leading axis."""
     parts: list[Landscape] = []
     for name in functions:
         _, transform = make_problems(name, d, seeds, rotate=name in ROTATED)
@@ -38,7 +39,7 @@ def landscapes(d: int, seeds: Sequence[int], functions: Sequence[str] = FUNCTION
 
 
 def value(x: Any, landscape: Landscape) -> Any:
-    """The value of the function that the landscape names, at one point; all are computed, which is cheap."""
+    """Return the value of the landscape at one point; all functions are computed, which is cheap, and one is selected."""
     plain, turned = Transform(landscape.shift, None), Transform(landscape.shift, landscape.rotation)
     values = [OBJECTIVES[name](x, turned if name in ROTATED else plain) for name in FUNCTIONS]
     return jnp.stack(values)[landscape.which]

@@ -1,13 +1,11 @@
-"""The runs behind docs/bbob.md, from results folders of `thalweg bench bbob` into files that are kept.
+"""Pack the runs behind docs/bbob.md: from results folders of `thalweg bench bbob` into files of this repository.
 
-    python benchmarks/bbob_pack.py out/bbob-2-5 benchmarks/results/bbob_2_5.json.gz
+    python studies/benchmarks/bbob_pack.py out/bbob-2-5 studies/benchmarks/results/bbob_2_5.json.gz
 
-A file holds the manifest of a folder and, for every run, its evaluations, least f - f_opt, restarts, and the evaluations to
-every target of the ladder: of all the runs that the folder has of `ENTRANTS`. Several files may hold runs of the same
-instances under different seeds.
+A file holds the manifest of a folder and all its runs of `ENTRANTS`: for every run its evaluations, least f - f_opt, restarts,
+and the evaluations to every target of the ladder. Several files may hold runs of the same instances under different seeds.
 """
 
-import argparse
 import gzip
 import json
 from collections.abc import Mapping, Sequence
@@ -15,33 +13,34 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from shared import RESULTS, make_parser
+
 from thalweg_studies.bbob.entrant import Entrant, entrants
 from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, Unit, units
 from thalweg_studies.bbob.record import LADDER, Run, decode
 from thalweg_studies.bbob.store import MANIFEST, Store
 
-RESULTS = Path(__file__).parent / "results"
 INSTANCES = range(6, 16)
-"""Those of the report; 1 to 5 are for development."""
+"""Instances of the report; 1 to 5 are for development."""
 
 FLOW, LATENT, AFFINE, PYCMA = entrants("gnn-cma,cma,gnn-cma:flow=affine,pycma")
 LARGE = "10d"
 SIZES = {"": "default", LARGE: "10 d"}
 
 Results = dict[tuple[Entrant, int, int], dict[tuple[int, int], Run]]
-"""Runs by seed and instance, by entrant, dimension and function."""
+"""Runs by entrant, dimension and function, then by seed and instance."""
 
 
-def sized(who: Entrant, size: str) -> Entrant:
-    """An entrant with that population."""
+def with_population(who: Entrant, size: str) -> Entrant:
+    """Return the entrant with that population, a key of `SIZES`."""
     return Entrant(who.name, size, who.options)
 
 
-ENTRANTS = [*(sized(who, size) for size in SIZES for who in (FLOW, LATENT, AFFINE)), PYCMA]
+ENTRANTS = [*(with_population(who, size) for size in SIZES for who in (FLOW, LATENT, AFFINE)), PYCMA]
 
 
 def pack(folder: Path, out: Path) -> None:
-    """All the runs that a results folder has of the entrants, in one file; raises a KeyError where some are missing."""
+    """Write all runs of the entrants in a results folder into one file; raise a KeyError if an entrant lacks some."""
     manifest = json.loads((folder / MANIFEST).read_text())
     store = Store(folder, Settings())
     runs: dict[str, dict[int, Any]] = {}
@@ -56,35 +55,35 @@ def pack(folder: Path, out: Path) -> None:
 
 
 def packed_run(store: Store, unit: Unit) -> list[float]:
-    """Evaluations, least f - f_opt, restarts, and the evaluations to those targets that were reached: the easier ones."""
+    """Return evaluations, least f - f_opt, restarts, and the evaluations to the targets that were reached, easiest first."""
     run = decode(store.path(unit).read_text())
     return [run.evaluations, float(f"{run.best:.3g}"), run.restarts, *(int(hit) for hit in run.hits if hit < inf)]
 
 
 def unpacked_run(numbers: Sequence[float]) -> Run:
-    """What `packed_run` was made of."""
+    """Return the run that `packed_run` was given."""
     evaluations, best, restarts, *hits = numbers
     return Run(int(evaluations), best, int(restarts), tuple(map(float, hits)) + (inf,) * (len(LADDER) - len(hits)))
 
 
 def seed(content: Mapping[str, Any]) -> int:
-    """The seed of the runs of a file."""
+    """Return the seed of the runs of a file."""
     return content["manifest"]["settings"]["seed"]
 
 
 def dimensions(content: Mapping[str, Any]) -> list[int]:
-    """The dimensions of which a file holds runs."""
+    """Return the dimensions of the runs of a file."""
     return sorted({int(d) for own in content["runs"].values() for d in own})
 
 
 def files(folder: Path = RESULTS) -> list[dict[str, Any]]:
-    """What was packed, small seeds first, and of each seed small dimensions."""
+    """Return the contents of all packed files, ordered by seed and dimensions."""
     found = [json.loads(gzip.decompress(path.read_bytes())) for path in folder.glob("bbob_*.json.gz")]
     return sorted(found, key=lambda content: (seed(content), dimensions(content)))
 
 
 def load(contents: Sequence[Mapping[str, Any]]) -> Results:
-    """The runs of all files, as the summary of a benchmark takes them: a seed and an instance take the instance's place."""
+    """Return the runs of all files in the form of `bbob.summary`, with (seed, instance) in place of the instance."""
     results: Results = {}
     for content in contents:
         keys = [(seed(content), instance) for instance in content["instances"]]
@@ -98,10 +97,10 @@ def load(contents: Sequence[Mapping[str, Any]]) -> Results:
 
 
 def main() -> None:
-    own = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    own.add_argument("folder", type=Path, help="a results folder")
-    own.add_argument("out", type=Path, help="the file to make of it")
-    options = own.parse_args()
+    parser = make_parser(__doc__)
+    parser.add_argument("folder", type=Path, help="results folder of `thalweg bench bbob`")
+    parser.add_argument("out", type=Path, help="file to write, .json.gz")
+    options = parser.parse_args()
     pack(options.folder, options.out)
 
 

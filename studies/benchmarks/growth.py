@@ -1,11 +1,12 @@
-"""How the cost of a generation grows: with the dimension, the population, and the width and depth of the flow.
+r"""Growth of the cost of a generation with the dimension, the population, and the width and depth of the flow.
 
-    OMP_NUM_THREADS=1 python benchmarks/growth.py --out benchmarks/results/growth.json --figure docs/images/growth
+    OMP_NUM_THREADS=1 python studies/benchmarks/growth.py \
+        --out studies/benchmarks/results/growth.json --figure docs/images/growth
 
 A generation of a compiled run on one core, on a sum of squares. Time is the median over rounds that all sizes of a series share
-in turn; memory is what the compiler reserves for a generation: state in and out, and what it needs in between. Operations are
-the compiler's count, in which LAPACK's (eigenvalues, factors) are missing. Exponents are slopes of straight lines in the
-doubly logarithmic plot, over the upper half of the sizes. About five minutes.
+in turn. Memory is what the compiler reserves for a generation: state in and out, and temporary arrays. Operations are the
+compiler's count, in which LAPACK's (eigenvalues, factors) are missing. Exponents are slopes of straight lines in the doubly
+logarithmic plot, over the upper half of the sizes. This takes about five minutes.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from typing import Any
 
 import jax
 import numpy as np
-from per_generation import command, functions, per_generation
+from per_generation import functions, per_generation
+from shared import Report, Row, cost_report, measure_or_show
 
 import thalweg
 from thalweg import NICE
@@ -23,7 +25,7 @@ from thalweg_studies.report.files import markdown, save_figure
 
 Size = int
 Make = Callable[[Size], tuple[Any, int]]
-"""A strategy and its dimension, for a size."""
+"""Function from a size to a strategy and its dimension."""
 
 ROUNDS = 5
 PLAIN = (2, 10, 50, 100, 200, 400)
@@ -59,7 +61,7 @@ SERIES: dict[str, dict[str, tuple[Make, tuple[Size, ...]]]] = {
 
 
 def cost(make: Make, size: Size) -> tuple[dict[str, float], Callable[[], None], int]:
-    """What the compiler says of a generation; a call that makes some of them, about a millisecond's worth; and how many."""
+    """Return the compiler's counts for a generation, a call that makes some generations, and their number."""
     strategy, d = make(size)
     init, generation = functions(strategy, d)
 
@@ -81,35 +83,35 @@ def cost(make: Make, size: Size) -> tuple[dict[str, float], Callable[[], None], 
     return {"flop": compiled.cost_analysis()["flops"], "bytes": reserved}, call, length
 
 
-def measure() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def measure(rounds: int) -> Report:
+    rows: list[Row] = []
     for series, lines in SERIES.items():
         for line, (make, sizes) in lines.items():
             print(f"{series}: {line}", flush=True)
             made = {str(size): cost(make, size) for size in sizes}
-            taken = per_generation({name: (call, length) for name, (_, call, length) in made.items()}, ROUNDS)
+            taken = per_generation({name: (call, length) for name, (_, call, length) in made.items()}, rounds)
             for size in sizes:
                 known, times = made[str(size)][0], taken[str(size)]
                 rows.append({"series": series, "line": line, "size": size, "ms": float(np.median(times)), **known})
-    return rows
+    return cost_report(("jax", "numpy"), rounds, rows)
 
 
 def exponent(sizes: list[int], costs: list[float]) -> float:
-    """The slope in the doubly logarithmic plot, over the upper half of the sizes."""
+    """Return the slope in the doubly logarithmic plot, over the upper half of the sizes."""
     half = len(sizes) // 2
     return float(np.polyfit(np.log(sizes[half:]), np.log(costs[half:]), 1)[0])
 
 
-def lines_of(rows: list[dict[str, Any]]) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """The rows of each line, in the order in which they were measured."""
-    lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
+def lines_of(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
+    """Return the rows of each line of the figure, in the order in which they were measured."""
+    lines: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         lines.setdefault((row["series"], row["line"]), []).append(row)
     return lines
 
 
-def show(report: dict[str, Any]) -> str:
-    """A table of the largest sizes and of the exponents."""
+def show(report: Report) -> str:
+    """Return a table of the costs at the largest sizes and of the exponents."""
     body: list[list[str]] = []
     for (series, line), rows in lines_of(report["rows"]).items():
         sizes, last = [row["size"] for row in rows], rows[-1]
@@ -120,8 +122,8 @@ def show(report: dict[str, Any]) -> str:
     return markdown(head, body)
 
 
-def draw(report: dict[str, Any], path: Path) -> None:
-    """Time by all sizes, and memory by the dimension, doubly logarithmic."""
+def draw(report: Report, path: Path) -> None:
+    """Draw time by all sizes, and memory by the dimension, doubly logarithmic."""
     from matplotlib.figure import Figure
 
     from thalweg_studies.report.race_figure import COLOURS, LINES
@@ -144,4 +146,4 @@ def draw(report: dict[str, Any], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    command(__doc__, ("jax", "numpy"), ROUNDS, measure, show, draw)
+    measure_or_show(__doc__, measure, show, ROUNDS, draw)

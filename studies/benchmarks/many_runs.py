@@ -1,42 +1,39 @@
-"""Many whole runs at once on one accelerator, against one CPU core and against pycma in a loop, on the same machine.
+"""Many runs at once on one accelerator, against one CPU core and against pycma in a loop, on the same machine.
 
-    python benchmarks/many_runs.py --out benchmarks/results/many_runs.json
+    python studies/benchmarks/many_runs.py --out studies/benchmarks/results/many_runs.json
 
 Translated Rosenbrock, d = 10, N = 100, 200 generations, report seeds. Every part has a process of its own, with one core where
-it says so. The first call of a shape compiles; what is shown comes after it, from seeds to trajectories on the host: the best
-of three calls up to 1,000 runs on the accelerator, else a single one, and for pycma the mean of ten runs. The peak of memory
-is the allocator's, sizes going up. About eight minutes on an H200 and its host.
+it says so. The first call of a shape compiles. The tables show later calls, from seeds to trajectories on the host: the best of
+three calls up to 1,000 runs on the accelerator, else a single one, and for pycma the mean of ten runs. The peak of memory is
+the allocator's, sizes going up. This takes about eight minutes on an H200 and its host.
 """
 
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from shared import Row, add_show, make_parser, provenance, read_rows, write_json
 
 from thalweg_studies.report.files import markdown
 
 D, N, GENERATIONS, LONG = 10, 100, 200, 400
 FIRST_SEED, TARGET = 1000, 1e-8
 RUNS = (10, 100, 1000, 10_000)
-SLOTS = (1000, 2500)
-"""Runs side by side, for the largest number of runs."""
+LANES = (1000, 2500)
+"""Numbers of lanes (runs side by side) for the largest number of runs."""
 QUEUE = 8
-"""Runs for each slot where ended runs make room."""
+"""Runs for each lane where the next run takes the lane of one that has ended."""
 PARTS = ("pycma", "cpu cma", "cpu gnn-cma", *(f"gpu {m} {p}" for m in ("gnn-cma", "cma") for p in ("float64", "float32")))
-
-Row = dict[str, Any]
 
 
 def pycma(sizes: "Sizes") -> Iterator[Row]:
-    """pycma in a loop: every run makes all generations, whatever its own stop criteria say."""
+    """Measure pycma in a loop; every run makes all generations, whatever its own stop criteria say."""
     import cma
 
     from thalweg.objectives import translated
@@ -58,25 +55,25 @@ def pycma(sizes: "Sizes") -> Iterator[Row]:
 
 
 def ours(method: str, dtype: str, sizes: "Sizes", *, core: bool) -> Iterator[Row]:
-    """run_many, on one core or on the accelerator."""
+    """Measure run_many, on one core or on the accelerator."""
     import jax
 
     import thalweg
     from thalweg.objectives import make_problems
 
-    fun, landscapes = make_problems("rosenbrock", D, range(FIRST_SEED, FIRST_SEED + max(*sizes.runs, QUEUE * sizes.slots[0])))
+    fun, landscapes = make_problems("rosenbrock", D, range(FIRST_SEED, FIRST_SEED + max(*sizes.runs, QUEUE * sizes.lanes[0])))
     strategy = thalweg.make_strategy(method, popsize=N)
     where = "1 core" if core else jax.devices()[0].device_kind
 
-    def run(runs: int, slots: int | None = None, generations: int = sizes.generations, first: int = 0, **more: Any) -> Any:
+    def run(runs: int, lanes: int | None = None, generations: int = sizes.generations, first: int = 0, **more: Any) -> Any:
         part = slice(first, first + runs)
         seeds = np.arange(FIRST_SEED + first, FIRST_SEED + first + runs)
         own = (jax.tree.map(lambda leaf: leaf[part], landscapes),)
-        more = {"seeds": seeds, "generations": generations, "args": own, "batch_size": slots, "dtype": dtype, **more}
+        more = {"seeds": seeds, "generations": generations, "args": own, "batch_size": lanes, "dtype": dtype, **more}
         return thalweg.run_many(strategy, fun, np.zeros(D), 1.0, **more)
 
-    def throughput(runs: int, slots: int | None) -> Row:
-        compile_s, seconds, result = timed(lambda: run(runs, slots), 1 if core or runs > 1000 else 3)
+    def throughput(runs: int, lanes: int | None) -> Row:
+        compile_s, seconds, result = timed(lambda: run(runs, lanes), 1 if core or runs > 1000 else 3)
         numbers = row(method, where, dtype, runs, result.work.slots, seconds, compile_s, final=result.fun)
         return {**numbers, "peak": peak()}
 
@@ -89,14 +86,14 @@ def ours(method: str, dtype: str, sizes: "Sizes", *, core: bool) -> Iterator[Row
         yield throughput(sizes.alone, None)
         return
     most = max(sizes.runs)
-    for runs, slots in [*((runs, None) for runs in sizes.runs[:-1]), *((most, slots) for slots in sizes.slots), (most, None)]:
-        if method == "gnn-cma" or (runs >= 1000 and slots is None):
-            yield throughput(runs, slots)
+    for runs, lanes in [*((runs, None) for runs in sizes.runs[:-1]), *((most, lanes) for lanes in sizes.lanes), (most, None)]:
+        if method == "gnn-cma" or (runs >= 1000 and lanes is None):
+            yield throughput(runs, lanes)
     if method != "gnn-cma":
         return
 
-    # ended runs make room for the next, against batches that wait for their last run, against making all generations
-    width, total = sizes.slots[0], QUEUE * sizes.slots[0]
+    # the next run takes the lane of one that has ended, against batches that wait for their last run, against all generations
+    width, total = sizes.lanes[0], QUEUE * sizes.lanes[0]
     for ended in ("refilled", "waited for", "not at all"):
         target = -np.inf if ended == "not at all" else TARGET
         if ended == "refilled":
@@ -122,7 +119,7 @@ def ours(method: str, dtype: str, sizes: "Sizes", *, core: bool) -> Iterator[Row
 
 
 def timed(call: Callable[[], Any], repeats: int) -> tuple[float, float, Any]:
-    """Seconds to compile, seconds of the best call after that, and the result."""
+    """Return seconds to compile, seconds of the best call after that, and the result."""
     start = time.perf_counter()
     result = call()
     first, seconds = time.perf_counter() - start, []
@@ -134,15 +131,15 @@ def timed(call: Callable[[], Any], repeats: int) -> tuple[float, float, Any]:
 
 
 def row(
-    method: str, where: str, dtype: str, runs: int, slots: int, seconds: float, compile_s: float = 0.0, *, final: np.ndarray
+    method: str, where: str, dtype: str, runs: int, lanes: int, seconds: float, compile_s: float = 0.0, *, final: np.ndarray
 ) -> Row:
-    """What every measurement says."""
+    """Return the entries that every measurement has; result files name the lanes "slots"."""
     return {
         "method": method,
         "where": where,
         "dtype": dtype,
         "runs": runs,
-        "slots": slots,
+        "slots": lanes,
         "seconds": seconds,
         "compile_seconds": compile_s,
         "runs_per_second": runs / seconds,
@@ -152,18 +149,18 @@ def row(
 
 
 class Sizes(argparse.Namespace):
-    """How much is run."""
+    """Numbers of runs, lanes and generations."""
 
     runs: tuple[int, ...]
-    slots: tuple[int, ...]
+    lanes: tuple[int, ...]
     generations: int
     long: int
     alone: int
-    """Runs on one core."""
+    """Number of runs on one core."""
 
 
 def measure(part: str, sizes: Sizes) -> Iterator[Row]:
-    """The rows of one part."""
+    """Return the rows of one part."""
     place, *what = part.split()
     if place == "pycma":
         return pycma(sizes)
@@ -171,7 +168,7 @@ def measure(part: str, sizes: Sizes) -> Iterator[Row]:
 
 
 def run_part(part: str, options: argparse.Namespace) -> list[Row]:
-    """A part in a process of its own; on one core unless it is for the accelerator."""
+    """Run a part in a process of its own, on one core unless it is for the accelerator."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     core = not part.startswith("gpu")
     if core:
@@ -186,21 +183,21 @@ def run_part(part: str, options: argparse.Namespace) -> list[Row]:
 
 
 def size(count: float | None) -> str:
-    """Bytes for people."""
+    """Format a number of bytes."""
     return "-" if not count else f"{count / 2**20:,.0f} MiB"
 
 
 def throughput_table(rows: list[Row]) -> str:
-    """Markdown: runs per second, against pycma's."""
+    """Return a table of runs per second, relative to pycma's."""
     base = next(row for row in rows if row["method"] == "pycma")["runs_per_second"]
     head = ("method", "where", "precision", "runs", "side by side", "runs / s", "x pycma", "compile", "peak memory")
     lines = [
         (
             *(row["method"], row["where"], row["dtype"], f"{row['runs']:,}", f"{row['slots']:,}"),
-            f"{row['runs_per_second']:,.3g}" if row["runs_per_second"] < 1000 else f"{row['runs_per_second']:,.0f}",
-            f"{row['runs_per_second'] / base:,.3g}"
-            if row["runs_per_second"] < 1000 * base
-            else f"{row['runs_per_second'] / base:,.0f}",
+            *(
+                f"{rate:,.3g}" if rate < 1000 else f"{rate:,.0f}"
+                for rate in (row["runs_per_second"], row["runs_per_second"] / base)
+            ),
             f"{row['compile_seconds']:.0f} s" if row["method"] != "pycma" else "-",
             size(row.get("peak")),
         )
@@ -211,7 +208,7 @@ def throughput_table(rows: list[Row]) -> str:
 
 
 def refill_table(rows: list[Row]) -> str:
-    """Markdown: what it brings that ended runs make room."""
+    """Return a table of the gain from giving the lane of an ended run to the next."""
     head = (
         "precision",
         "ended runs are",
@@ -222,90 +219,62 @@ def refill_table(rows: list[Row]) -> str:
         "generations, mean",
         f"reached {TARGET:g}",
     )
-    return markdown(
-        head,
-        [
-            (
-                *(row["dtype"], row["ended"], f"{row['runs']:,}", f"{row['slots']:,}", f"{row['runs_per_second']:,.0f}"),
-                *(f"{row['idle']:.1%}", f"{row['mean_length']:.0f}", f"{row['solved']:.1%}"),
-            )
-            for row in rows
-            if "ended" in row
-        ],
-    )
+    lines = [
+        (
+            *(row["dtype"], row["ended"], f"{row['runs']:,}", f"{row['slots']:,}", f"{row['runs_per_second']:,.0f}"),
+            *(f"{row['idle']:.1%}", f"{row['mean_length']:.0f}", f"{row['solved']:.1%}"),
+        )
+        for row in rows
+        if "ended" in row
+    ]
+    return markdown(head, lines)
 
 
 def precision_table(rows: list[Row]) -> str:
-    """Markdown: final values in both precisions, where no run was ended early."""
-    head = (
-        "method",
-        "precision",
-        "runs",
-        "generations",
-        "best 5%",
-        "best quarter",
-        "median",
-        "worst quarter",
-        f"<= {TARGET:g}",
-    )
+    """Return a table of final values in both precisions, where no run was ended early."""
+    quantiles = ("best 5%", "best quarter", "median", "worst quarter")
+    head = ("method", "precision", "runs", "generations", *quantiles, f"<= {TARGET:g}")
     chosen = [row for row in rows if row["runs"] >= 1000 and row.get("ended", "not at all") == "not at all"]
-    return markdown(
-        head,
-        [
-            (
-                *(row["method"], row["dtype"], f"{row['runs']:,}", str(row.get("generations", GENERATIONS))),
-                *(f"{value:.1e}" for value in row["final"].values()),
-                f"{row['solved']:.1%}",
-            )
-            for row in chosen
-            if row["slots"] == row["runs"]
-        ],
-    )
+    lines = [
+        (
+            *(row["method"], row["dtype"], f"{row['runs']:,}", str(row.get("generations", GENERATIONS))),
+            *(f"{value:.1e}" for value in row["final"].values()),
+            f"{row['solved']:.1%}",
+        )
+        for row in chosen
+        if row["slots"] == row["runs"]
+    ]
+    return markdown(head, lines)
 
 
 def tables(rows: list[Row]) -> str:
-    """All three."""
+    """Return all three tables."""
     return "\n\n".join((throughput_table(rows), refill_table(rows), precision_table(rows)))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/many_runs.json"))
-    parser.add_argument("--show", action="store_true", help="only print the tables of an existing --out file")
-    parser.add_argument("--tiny", action="store_true", help="sizes that say nothing, to try the script")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser = make_parser(__doc__, "many_runs")
+    parser.add_argument("--tiny", action="store_true", help="sizes too small to mean anything, to try the script")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="parts to run (default: all)")
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
+    add_show(parser)
     options = parser.parse_args()
     if options.part:
-        sizes = Sizes(runs=RUNS, slots=SLOTS, generations=GENERATIONS, long=LONG, alone=10)
+        sizes = Sizes(runs=RUNS, lanes=LANES, generations=GENERATIONS, long=LONG, alone=10)
         if options.tiny:
-            sizes = Sizes(runs=(2, 4), slots=(2,), generations=3, long=4, alone=2)
+            sizes = Sizes(runs=(2, 4), lanes=(2,), generations=3, long=4, alone=2)
         for each in measure(options.part, sizes):
             print(json.dumps(each), flush=True)
         return
     if not options.show:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        rows: list[Row] = []
+        problem = {"d": D, "popsize": N, "generations": GENERATIONS, "first_seed": FIRST_SEED}
+        about, rows = provenance("many_runs", ("jax", "numpy"), problem=problem, cores=os.cpu_count()), []
         for part in options.parts:
             start = time.perf_counter()
             rows += run_part(part, options)
             print(f"{part}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
-            options.out.write_text(json.dumps({"about": about(), "rows": rows}, indent=1) + "\n")
-    print(tables(json.loads(options.out.read_text())["rows"]))
-
-
-def about() -> Row:
-    """What it was run with."""
-    from importlib import metadata
-
-    versions = {name: metadata.version(name) for name in ("jax", "numpy")}
-    return {
-        "command": "python benchmarks/many_runs.py",
-        "problem": {"d": D, "popsize": N, "generations": GENERATIONS, "first_seed": FIRST_SEED},
-        "versions": versions,
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-    }
+            write_json(options.out, {"about": about, "rows": rows})
+    print(tables(read_rows(options.out)))
 
 
 if __name__ == "__main__":

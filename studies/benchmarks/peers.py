@@ -1,24 +1,20 @@
-"""Our plain latents against what they re-implement: pycma's CMA-ES and PyBrain's xNES rule, on the same landscapes.
+"""The plain latents against what they re-implement: pycma's CMA-ES and PyBrain's xNES rule, on the same landscapes.
 
-    python benchmarks/peers.py --out benchmarks/results/peers.json
+    python studies/benchmarks/peers.py --out studies/benchmarks/results/peers.json
 
 Evaluations to 1e-8 as a ratio of medians with a 95% bootstrap interval, and the p-value of a two-sided Mann-Whitney test: with
-about 20 rows, expect one below 0.05 by chance. Report seeds. Some minutes on one core.
+about 20 rows, expect one below 0.05 by chance. Report seeds. This takes some minutes on one core.
 """
 
-import argparse
-import json
 from collections.abc import Callable
 from math import log, sqrt
-from pathlib import Path
-from typing import Any
 
 import cma
 import numpy as np
 from battery import FUNCTIONS, REPORT, ROTATED, TARGET, landscapes, value
-from sample_efficiency import finite, interval, markdown, median_ratio
 from scipy.linalg import expm
 from scipy.stats import mannwhitneyu
+from shared import Row, add_show, finite, interval, make_parser, markdown, median_ratio, read_rows, write_json
 
 import thalweg
 from thalweg.objectives import rotated, translated
@@ -38,7 +34,7 @@ Values = Callable[[np.ndarray], np.ndarray]
 
 
 def pycma(f: Values, d: int, n: int, generations: int, seed: int) -> float:
-    """Evaluations of pycma's CMA-ES to the target."""
+    """Return the evaluations of pycma's CMA-ES to the target."""
     rng = np.random.default_rng(seed)
     options = {"popsize": n, "verbose": -9, "seed": np.nan, "randn": lambda *shape: rng.standard_normal(shape)}
     es = cma.CMAEvolutionStrategy(np.zeros(d), 1.0, options)
@@ -52,7 +48,7 @@ def pycma(f: Values, d: int, n: int, generations: int, seed: int) -> float:
 
 
 def pybrain(f: Values, d: int, n: int, generations: int, seed: int) -> float:
-    """Evaluations of xNES by PyBrain's rule to the target."""
+    """Return the evaluations of xNES by PyBrain's rule to the target."""
     rng = np.random.default_rng(seed)
     rate, utilities = 0.6 * (3 + log(d)) / (d * sqrt(d)), ranking.nes_utilities(n)
     centre, A = np.zeros(d), np.eye(d)
@@ -67,14 +63,14 @@ def pybrain(f: Values, d: int, n: int, generations: int, seed: int) -> float:
     return np.inf
 
 
-def measure(latent: str, d: int, n: int, generations: int, seeds: list[int]) -> list[dict[str, Any]]:
-    """One row a function."""
+def measure(latent: str, d: int, n: int, generations: int, seeds: list[int]) -> list[Row]:
+    """Compare a latent with its peer at one setting: one row a function."""
     keys = np.tile(np.asarray(seeds), len(FUNCTIONS))
     strategy = thalweg.make_strategy(latent, popsize=n)
     runs = thalweg.run_many(strategy, value, np.zeros(d), seeds=keys, generations=generations, args=(landscapes(d, seeds),))
     ours = runs.evaluations_to(TARGET).reshape(len(FUNCTIONS), len(seeds))
     peer = {"cma": pycma, "xnes": pybrain}[latent]
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for function, own in zip(FUNCTIONS, ours, strict=True):
         problems = [(rotated if function in ROTATED else translated)(function, d, seed) for seed in seeds]
         theirs = np.asarray([peer(f, d, n, generations, seed) for f, seed in zip(problems, seeds, strict=True)])
@@ -96,27 +92,22 @@ def measure(latent: str, d: int, n: int, generations: int, seeds: list[int]) -> 
     return rows
 
 
+def table(rows: list[Row]) -> str:
+    """Return a table with one line for each setting and function."""
+    head = ("latent", "peer", "d", "N", "function", "ours / theirs", "p")
+    columns = ("latent", "peer", "d", "popsize", "function")
+    return markdown(head, [(*(str(row[key]) for key in columns), interval(row["ratio"]), f"{row['p']:.2f}") for row in rows])
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=50, help="how many report seeds (default: 50)")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/peers.json"))
-    parser.add_argument("--show", action="store_true", help="only print the table of an existing --out file")
+    parser = make_parser(__doc__, "peers")
+    parser.add_argument("--seeds", type=int, default=50, help="number of report seeds (default: 50)")
+    add_show(parser)
     options = parser.parse_args()
     if not options.show:
         rows = [row for setting in SETTINGS for row in measure(*setting, list(REPORT[: options.seeds]))]
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(json.dumps({"seeds": options.seeds, "rows": rows}, indent=1) + "\n")
-    print(table(json.loads(options.out.read_text())["rows"]))
-
-
-def table(rows: list[dict[str, Any]]) -> str:
-    """Markdown: one line a setting and function."""
-    head = ("latent", "peer", "d", "N", "function", "ours / theirs", "p")
-    lines = [head, ["---"] * len(head)]
-    for row in rows:
-        cells = (str(row[key]) for key in ("latent", "peer", "d", "popsize", "function"))
-        lines.append((*cells, interval(row["ratio"]), f"{row['p']:.2f}"))
-    return markdown(lines)
+        write_json(options.out, {"seeds": options.seeds, "rows": rows})
+    print(table(read_rows(options.out)))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,16 @@
-"""What a generation costs: ask and tell, on one core, as ratios to pycma; and whole compiled runs as ratios to evosax.
+"""Cost of a generation: ask and tell on one core as ratios to pycma, and compiled runs as ratios to evosax.
 
-    OMP_NUM_THREADS=1 python benchmarks/per_generation.py --out benchmarks/results/per_generation.json
+    OMP_NUM_THREADS=1 python studies/benchmarks/per_generation.py --out studies/benchmarks/results/per_generation.json
 
 The objective is a sum of squares, which costs next to nothing. All methods take turns, a round of some generations each, so
 that a busy machine slows them alike; the numbers are medians over the rounds, after a round to warm up. The process keeps to
-one core where the system lets it. About four minutes.
-evosax (pip install evosax==0.3.2) is in no extra, as it brings much along.
+one core where the system lets it. This takes about four minutes. evosax (pip install evosax==0.3.2) is in no extra of thalweg,
+as it has many dependencies.
 """
 
-import argparse
-import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import metadata
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -27,6 +23,7 @@ import cma
 import jax
 import jax.numpy as jnp
 import numpy as np
+from shared import Report, Row, cost_report, measure_or_show
 
 import thalweg
 from thalweg.compiled import steps as stepping
@@ -35,12 +32,12 @@ from thalweg_studies.report.files import markdown
 SIZES = ((2, 20), (10, 10), (10, 100), (40, 400), (100, 1000))
 """Dimension and population."""
 SMALL = (10, 10)
-"""Where the arithmetic is the smallest part, and the parts are shown."""
+"""Size at which arithmetic is the smallest part of the cost, and the parts are shown."""
 BARS = {"gnn-cma": 1.0, "cma": 0.35, "xnes": 0.35}
-"""What a ratio to pycma should be at most; for plain latents from dimension 10 on."""
+"""Goals: largest ratio to pycma; for plain latents from dimension 10 on."""
 ROUNDS = 11
 SECONDS = 0.25
-"""Of a round, about."""
+"""Approximate length of a round."""
 
 Generation = Callable[[], None]
 
@@ -70,7 +67,7 @@ def by_optimizer(method: str, d: int, n: int) -> Generation:
 
 
 def by_program(method: str, d: int, n: int) -> Generation:
-    """Only the call of the compiled update, which draws the next generation too, and the numbers that come back from it."""
+    """Return only the call of the compiled update, which also draws the next generation, and the transfer of its numbers."""
     es = thalweg.Optimizer(np.ones(d), 1.0, method=method, popsize=n, seed=1, max_iter=10**9)
     drawn, f = es.drawn, np.arange(float(n))
 
@@ -81,7 +78,7 @@ def by_program(method: str, d: int, n: int) -> Generation:
 
 
 def scanned(init: Callable[[], Any], step: Callable[[Any], Any], length: int) -> Callable[[], None]:
-    """A compiled loop of that many generations, which goes on from where it was."""
+    """Return a call that runs `length` generations in one compiled loop, each time from where the last call ended."""
     run = jax.jit(lambda state: jax.lax.scan(lambda s, _: (step(s), None), state, None, length)[0])
     with jax.enable_x64(True):
         state = init()
@@ -95,7 +92,7 @@ def scanned(init: Callable[[], Any], step: Callable[[Any], Any], length: int) ->
 
 
 def functions(strategy: Any, d: int) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
-    """The first state of a strategy in dimension d, and a generation, as functions that JAX can trace."""
+    """Return two functions for JAX to trace: the first state of a strategy in dimension d, and a generation."""
 
     def generation(state: Any) -> Any:
         e, x, state = strategy.ask(state)
@@ -129,8 +126,8 @@ def by_evosax(d: int, n: int, length: int) -> Callable[[], None]:
     return scanned(init, step, length)
 
 
-def per_generation(candidates: dict[str, tuple[Generation, int]], rounds: int = ROUNDS) -> dict[str, list[float]]:
-    """Milliseconds a generation for each round, all candidates in turn; a call makes as many generations as is said with it."""
+def per_generation(candidates: dict[str, tuple[Generation, int]], rounds: int) -> dict[str, list[float]]:
+    """Return milliseconds a generation for each round; candidates are calls with their number of generations."""
     repeats: dict[str, int] = {}
     for name, (call, _) in candidates.items():
         call()
@@ -147,20 +144,26 @@ def per_generation(candidates: dict[str, tuple[Generation, int]], rounds: int = 
     return taken
 
 
-def measure() -> Iterator[dict[str, Any]]:
+def measure(rounds: int) -> Report:
+    return cost_report(("jax", "numpy", "cma", "evosax"), rounds, measure_rows(rounds))
+
+
+def measure_rows(rounds: int) -> Iterator[Row]:
     for d, n in SIZES:
         length = max(5, 20_000 // (d * n))
         print(f"d = {d}, N = {n}", flush=True)
-        yield row("ask and tell", d, n, {m: (by_optimizer(m, d, n), 1) for m in BARS} | {"pycma": (by_pycma(d, n), 1)}, "pycma")
-        compiled = {m: (by_scan(m, d, n, length), length) for m in BARS}
-        yield row("compiled run", d, n, compiled | {"evosax": (by_evosax(d, n, length), length)}, "evosax")
+        pycma = {"pycma": (by_pycma(d, n), 1)}
+        yield row("ask and tell", d, n, {m: (by_optimizer(m, d, n), 1) for m in BARS} | pycma, "pycma", rounds)
+        evosax = {"evosax": (by_evosax(d, n, length), length)}
+        yield row("compiled run", d, n, {m: (by_scan(m, d, n, length), length) for m in BARS} | evosax, "evosax", rounds)
         if (d, n) == SMALL:
-            yield row("one call", d, n, {m: (by_program(m, d, n), 1) for m in BARS} | {"pycma": (by_pycma(d, n), 1)}, "pycma")
+            pycma = {"pycma": (by_pycma(d, n), 1)}
+            yield row("one call", d, n, {m: (by_program(m, d, n), 1) for m in BARS} | pycma, "pycma", rounds)
 
 
-def row(kind: str, d: int, n: int, candidates: dict[str, tuple[Generation, int]], peer: str) -> dict[str, Any]:
-    """Medians, and ratios to the peer round by round, which a drifting machine disturbs least."""
-    taken = per_generation(candidates)
+def row(kind: str, d: int, n: int, candidates: dict[str, tuple[Generation, int]], peer: str, rounds: int) -> Row:
+    """Measure candidates: medians, and ratios to the peer within each round, which are robust to a drift of the machine."""
+    taken = per_generation(candidates, rounds)
     ratios = {name: np.array(times) / np.array(taken[peer]) for name, times in taken.items() if name != peer}
     return {
         "kind": kind,
@@ -172,8 +175,8 @@ def row(kind: str, d: int, n: int, candidates: dict[str, tuple[Generation, int]]
     }
 
 
-def show(report: dict[str, Any]) -> str:
-    """Two tables: ratios with their quartiles over the rounds."""
+def show(report: Report) -> str:
+    """Return tables of times and of ratios with their quartiles over the rounds, and one of the parts of a small generation."""
     parts: list[str] = []
     for kind, title in (
         ("ask and tell", "`Optimizer.ask` and `tell`, as a ratio to pycma's"),
@@ -191,44 +194,14 @@ def show(report: dict[str, Any]) -> str:
             for each in rows
         ]
         parts.append(f"{title}:\n\n{markdown(head, body)}")
-    whole, inside, call = (
+    total, inside, call = (
         next(each["ms"] for each in report["rows"] if (each["d"], each["n"]) == SMALL and each["kind"] == kind)
         for kind in ("ask and tell", "compiled run", "one call")
     )
     head = ["10 / 10", "in a compiled run (ms)", "one call of the program (ms)", "ask and tell (ms)"]
-    body = [[method, *(f"{part[method]:.3g}" for part in (inside, call, whole))] for method in BARS]
+    body = [[method, *(f"{part[method]:.3g}" for part in (inside, call, total))] for method in BARS]
     return "\n\n".join([*parts, f"Where the time goes in a small generation:\n\n{markdown(head, body)}"])
 
 
-Report = dict[str, Any]
-
-
-def command(
-    about: str | None,
-    packages: Sequence[str],
-    rounds: int,
-    measure: Callable[[], Iterable[Report]],
-    show: Callable[[Report], str],
-    draw: Callable[[Report, Path], None] | None = None,
-) -> None:
-    """The command line of a benchmark: measure and keep, or show what was kept."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="where the JSON goes")
-    parser.add_argument("--show", type=Path, help="take the results out of a JSON file instead")
-    if draw is not None:
-        parser.add_argument("--figure", type=Path, help="where the picture goes, without a suffix")
-    arguments = parser.parse_args()
-    if arguments.show:
-        report = json.loads(arguments.show.read_text())
-    else:
-        versions = {name: metadata.version(name) for name in packages} | {"thalweg": thalweg.__version__}
-        report = {"versions": versions, "cpu_count": os.cpu_count(), "rounds": rounds, "rows": list(measure())}
-    if arguments.out:
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
-    if draw is not None and arguments.figure:
-        draw(report, arguments.figure)
-    print(show(report))
-
-
 if __name__ == "__main__":
-    command(__doc__, ("jax", "numpy", "cma", "evosax"), ROUNDS, measure, show)
+    measure_or_show(__doc__, measure, show, ROUNDS)

@@ -1,19 +1,19 @@
-"""A step of the paper's two environments: by Gymnasium, and past its wrappers and MuJoCo's clock, as `reproduce rl` does.
+"""Cost of a step in the paper's two environments: through Gymnasium, and direct, past its wrappers and MuJoCo's clock.
 
-    OMP_NUM_THREADS=1 python benchmarks/rollouts.py --out benchmarks/results/rollouts.json
+    OMP_NUM_THREADS=1 python studies/benchmarks/rollouts.py --out studies/benchmarks/results/rollouts.json
 
-Both take the same random actions from the same starts, in processes of their own (the clock is one for a process) and in turns,
-so that a busy machine slows them alike; their rewards must agree to the last bit. About a minute.
+`thalweg reproduce rl` steps environments directly. Both ways take the same random actions from the same starts, in processes of
+their own (the clock is one for a process) and in turns, so that a busy machine slows them alike; their rewards must agree to
+the last bit. This takes about a minute.
 """
 
-import argparse
-import json
 import platform
 import statistics
 import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
+
+from shared import make_parser, versions, write_json
 
 from thalweg_studies.report.files import markdown
 
@@ -42,16 +42,16 @@ print(time.process_time() - start, repr(total))
 
 
 def step(make: str, name: str) -> tuple[float, str]:
-    """Microseconds of a step, resets included, and the sum of the rewards."""
+    """Return the microseconds of a step, resets included, and the sum of the rewards."""
     command = [sys.executable, "-c", CODE, make, name, str(STEPS)]
     seconds, total = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     return 1e6 * float(seconds) / STEPS, total
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--out", type=Path, help="a JSON file")
+    parser = make_parser(__doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="number of measurements of each kind (default: 7)")
+    parser.add_argument("--out", type=Path, help="JSON file")
     asked = parser.parse_args()
     found: dict[str, dict[str, list[float]]] = {}
     for make, name in ENVIRONMENTS.items():
@@ -59,10 +59,10 @@ def main() -> None:
         if len({total for pair in pairs for _, total in pair}) != 1:
             raise SystemExit(f"{name}: the rewards differ")
         found[name] = {"gymnasium": [plain for (plain, _), _ in pairs], "direct": [direct for _, (direct, _) in pairs]}
-    versions = {name: metadata.version(name) for name in ("gymnasium", "mujoco", "numpy")}
     if asked.out:
-        made = {"python": platform.python_version(), "versions": versions, "steps": STEPS, "microseconds": found}
-        asked.out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        packages = versions("gymnasium", "mujoco", "numpy")
+        made = {"python": platform.python_version(), "versions": packages, "steps": STEPS, "microseconds": found}
+        write_json(asked.out, made)
     rows: list[list[str]] = []
     for name, times in found.items():
         ratios = sorted(plain / direct for plain, direct in zip(times["gymnasium"], times["direct"], strict=True))

@@ -1,15 +1,13 @@
-"""Start-up: from a cold process to the end of a search of 1,000 evaluations, and what importing costs.
+"""Start-up: time from a cold process to the end of a search of 1,000 evaluations, and the cost of importing.
 
-    python benchmarks/start_up.py --out benchmarks/results/start_up.json
+    python studies/benchmarks/start_up.py --out studies/benchmarks/results/start_up.json
 
-The objective is a sum of squares in dimension 10, the populations are the defaults. Each run is a process of its own, started
-by this one and timed until it has ended; with an empty folder of compiled programs, and again with what the first run has left
+The objective is a sum of squares in dimension 10, the populations are the defaults. Each run is a process of its own, timed
+from its start to its end: first with an empty folder of compiled programs, then with the programs that the first run has left
 there. All kinds take turns, so that a busy machine slows them alike. CPU seconds count all threads of a process. Imports are
-timed inside the process. About two minutes.
+timed inside the process. This takes about two minutes.
 """
 
-import argparse
-import json
 import os
 import platform
 import resource
@@ -19,18 +17,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from importlib import metadata
-from pathlib import Path
-from typing import Any
 
-import thalweg
+from shared import Report, Row, measure_or_show, versions
+
 from thalweg_studies.report.files import markdown
 
 METHODS = ("gnn-cma", "cma", "xnes")
 GOALS = {"empty cache": 6.0, "warm cache": 2.0}
-"""Seconds that a search with `gnn-cma` may take, on two cores with nothing else to do."""
+"""Goals: seconds of a search with `gnn-cma` on two idle cores."""
 
-Measured = tuple[str, str, float, float | None]
+Timing = tuple[str, str, float, float | None]
+"""Kind of run, state of the cache, seconds by the clock, CPU seconds where they are known."""
 
 SEARCH = "import thalweg; thalweg.minimize(lambda x: float(x @ x), [1.0] * 10, method={!r}, seed=1, max_evals=1000)"
 PYCMA = "import cma; cma.fmin2(lambda x: float(x @ x), [1.0] * 10, 1.0, dict(maxfevals=1000, verbose=-9, seed=1))"
@@ -45,8 +42,8 @@ print(middle - start, time.perf_counter() - middle)
 
 
 def timed(code: str, folder: str) -> tuple[float, float, str]:
-    """Wall-clock and CPU seconds of a fresh interpreter, and what it prints."""
-    # one BLAS thread, and no cache but ours
+    """Return wall-clock and CPU seconds of a fresh interpreter, and its output."""
+    # one BLAS thread, and no other cache than the folder
     given = {name: value for name, value in os.environ.items() if name != "JAX_COMPILATION_CACHE_DIR"}
     environment = given | {"OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu", "THALWEG_COMPILATION_CACHE": folder}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -55,9 +52,9 @@ def timed(code: str, folder: str) -> tuple[float, float, str]:
     return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, done.stdout
 
 
-def measure(rounds: int) -> Iterator[Measured]:
-    """What was run, in which state, and the seconds: by the clock, and of the processors where that is known."""
-    timed(IMPORT, "off")  # the operating system has the files at hand from here on
+def timings(rounds: int) -> Iterator[Timing]:
+    """Time all kinds of runs in turns."""
+    timed(IMPORT, "off")  # so that the files are in the cache of the operating system
     for _ in range(rounds):
         first, second = map(float, timed(IMPORT, "off")[2].split())
         yield "import jax", "", first, None
@@ -69,8 +66,8 @@ def measure(rounds: int) -> Iterator[Measured]:
                     yield method, state, *timed(SEARCH.format(method), folder)[:2]
 
 
-def rows_of(measured: list[Measured]) -> list[dict[str, Any]]:
-    """One row a kind."""
+def rows_of(measured: list[Timing]) -> list[Row]:
+    """Return one row for each kind and state."""
     kinds = dict.fromkeys((what, state) for what, state, _, _ in measured)
     return [
         {
@@ -85,8 +82,20 @@ def rows_of(measured: list[Measured]) -> list[dict[str, Any]]:
     ]
 
 
-def show(report: dict[str, Any]) -> str:
-    """A table: medians with the smallest and the largest."""
+def measure(rounds: int) -> Report:
+    load = os.getloadavg()[0]
+    return {
+        "versions": versions("thalweg", "jax", "jaxlib", "numpy", "scipy", "cma"),
+        "python": platform.python_version(),
+        "cpu_count": os.cpu_count(),
+        "load_before": round(load, 2),
+        "goals": GOALS,
+        "rows": rows_of(list(timings(rounds))),
+    }
+
+
+def show(report: Report) -> str:
+    """Return a table of medians with the smallest and the largest."""
 
     def spread(values: list[float]) -> str:
         return "" if not values else f"{statistics.median(values):.2f} [{min(values):.2f}, {max(values):.2f}]"
@@ -95,29 +104,5 @@ def show(report: dict[str, Any]) -> str:
     return markdown(["", "compiled programs", "seconds", "CPU seconds"], body)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, help="where the JSON goes")
-    parser.add_argument("--show", type=Path, help="print the table of a JSON file instead")
-    parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
-    if arguments.show:
-        print(show(json.loads(arguments.show.read_text())))
-        return
-    load = os.getloadavg()[0]
-    report = {
-        "versions": {"thalweg": thalweg.__version__}
-        | {name: metadata.version(name) for name in ("jax", "jaxlib", "numpy", "scipy", "cma")},
-        "python": platform.python_version(),
-        "cpu_count": os.cpu_count(),
-        "load_before": round(load, 2),
-        "goals": GOALS,
-        "rows": rows_of(list(measure(arguments.rounds))),
-    }
-    if arguments.out:
-        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
-    print(show(report))
-
-
 if __name__ == "__main__":
-    main()
+    measure_or_show(__doc__, measure, show, rounds=5)

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thalweg.search import pending as flight
+from thalweg.search import pending
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "studies" / "benchmarks"
 
 
 def result(name):
-    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+    return json.loads((FOLDER / "results" / f"{name}.json").read_text())
 
 
 def test_the_tables_of_sample_efficiency_are_the_measured_ones(benchmark):
@@ -44,7 +45,7 @@ def test_the_table_of_the_asynchronous_loop_is_the_measured_one(benchmark):
     assert module.table(measured["rows"]) in page
     for median, low, high in measured["meta"]["real"].values():
         assert f"{median:.2f} ({low:.2f} to {high:.2f})" in page
-    chosen = [row for row in measured["rows"] if row["share"] == flight.NOW]
+    chosen = [row for row in measured["rows"] if row["share"] == pending.NOW]
     assert len(chosen) == 8
 
 
@@ -62,7 +63,10 @@ def test_the_kills_on_the_page_are_those_that_were_made():
 @pytest.mark.parametrize("name", ["per_generation", "flow_work", "start_up", "growth"])
 def test_the_tables_of_cost_are_the_measured_ones(name):
     """Printed by a process of its own: these scripts set the number of threads of the one they run in."""
-    script, results = ROOT / "benchmarks" / f"{name}.py", ROOT / "benchmarks" / "results" / f"{name}.json"
+    script, results = (
+        FOLDER / f"{name}.py",
+        FOLDER / "results" / f"{name}.json",
+    )
     shown = subprocess.run([sys.executable, script, "--show", results], capture_output=True, text=True, check=True).stdout
     assert shown.strip() in (ROOT / "docs" / "performance.md").read_text()
 

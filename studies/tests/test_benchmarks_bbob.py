@@ -1,6 +1,5 @@
 """The tables of docs/bbob.md are those of the committed runs, and the runs are what they say."""
 
-import importlib
 import json
 import re
 from math import inf
@@ -12,7 +11,7 @@ from thalweg_studies.bbob.plan import Settings, units
 from thalweg_studies.bbob.record import LADDER, Run, encode
 from thalweg_studies.bbob.store import Store
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "bbob.md"
 
 
@@ -22,14 +21,14 @@ def pack(benchmark):
 
 
 @pytest.fixture
-def module(benchmark):
-    return benchmark("bbob_tables")
+def study(benchmark):
+    return benchmark("bbob_study")
 
 
-def test_the_tables_on_the_page_are_those_of_the_runs(module, pack):
-    between, page, study = importlib.import_module("valley_study").between, PAGE.read_text(), module.Study(pack.files())
-    for name, table in module.TABLES.items():
-        assert between(page, name)[1].strip() == table(study)
+def test_the_tables_on_the_page_are_those_of_the_runs(benchmark, study, pack):
+    split, page, runs = benchmark("shared").split_at_markers, PAGE.read_text(), study.Study(pack.files())
+    for name, table in benchmark("bbob_tables").TABLES.items():
+        assert split(page, name)[1].strip() == table(runs)
 
 
 def test_the_runs_are_those_of_the_report_within_the_budget(pack):
@@ -49,7 +48,7 @@ def test_the_runs_are_those_of_the_report_within_the_budget(pack):
 
 
 def folder_of_runs(pack, folder, who, run, seed=1):
-    """A results folder in which all runs of an entrant in dimension 3 went alike."""
+    """Make a results folder in which all runs of an entrant in dimension 3 are the same."""
     folder.mkdir(exist_ok=True)
     store = Store(folder, Settings())
     (folder / "manifest.json").write_text(json.dumps({"machine": "here", "settings": {"seed": seed}}))
@@ -59,14 +58,14 @@ def folder_of_runs(pack, folder, who, run, seed=1):
     return store
 
 
-def course(evaluations, reached):
-    """A run that took so many evaluations for each of the first targets."""
+def run_with_hits(evaluations, reached):
+    """Make a run that took so many evaluations for each of the first targets."""
     hits = tuple(float(evaluations * (i + 1)) for i in range(reached))
     return Run(evaluations * len(LADDER), 0.5, 1, hits + (inf,) * (len(LADDER) - reached))
 
 
 def test_a_folder_is_packed_without_loss(pack, tmp_path):
-    run = course(3, 2)
+    run = run_with_hits(3, 2)
     store = folder_of_runs(pack, tmp_path, pack.LATENT, run)
     pack.pack(tmp_path, tmp_path / "bbob_3.json.gz")
     results = pack.load(pack.files(tmp_path))
@@ -77,35 +76,35 @@ def test_a_folder_is_packed_without_loss(pack, tmp_path):
         pack.pack(tmp_path, tmp_path / "bbob_3.json.gz")
 
 
-def test_seeds_are_pooled_where_both_have_them(module, pack, tmp_path):
+def test_seeds_are_pooled_where_both_have_them(study, pack, tmp_path):
     for seed, flow in ((2, 4), (1, 2)):
         for who, evaluations in ((pack.FLOW, flow), (pack.LATENT, 4)):
-            folder_of_runs(pack, tmp_path / str(seed), who, course(evaluations, len(LADDER)), seed)
-    folder_of_runs(pack, tmp_path / "1", pack.AFFINE, course(1, len(LADDER)))
+            folder_of_runs(pack, tmp_path / str(seed), who, run_with_hits(evaluations, len(LADDER)), seed)
+    folder_of_runs(pack, tmp_path / "1", pack.AFFINE, run_with_hits(1, len(LADDER)))
     for seed in (2, 1):
         pack.pack(tmp_path / str(seed), tmp_path / f"bbob_{seed}.json.gz")
-    study = module.Study(pack.files(tmp_path))
-    assert [pack.seed(content) for content in study.contents] == [1, 2]
-    assert study.hardest(pack.FLOW, pack.LATENT, 3)[8].ratio == pytest.approx(3 / 4)  # (2 + 4) / (4 + 4)
-    assert study.hardest(pack.AFFINE, pack.LATENT, 3)[8].ratio == pytest.approx(1 / 4)  # of seed 1 alone
-    assert study.mean(pack.FLOW, pack.LATENT, [3], [8, 9]).startswith("0.75 [0.6")
-    assert len(study.pairs(pack.FLOW, pack.AFFINE, 3, 8)) == 10
-    assert [study.runs(who, 3) for who in (pack.FLOW, pack.AFFINE)] == [480, 240]
-    assert len(study.solved(pack.FLOW, 3)) == 480
+    runs = study.Study(pack.files(tmp_path))
+    assert [pack.seed(content) for content in runs.contents] == [1, 2]
+    assert runs.hardest(pack.FLOW, pack.LATENT, 3)[8].ratio == pytest.approx(3 / 4)  # (2 + 4) / (4 + 4)
+    assert runs.hardest(pack.AFFINE, pack.LATENT, 3)[8].ratio == pytest.approx(1 / 4)  # of seed 1 alone
+    assert runs.mean(pack.FLOW, pack.LATENT, [3], [8, 9]).startswith("0.75 [0.6")
+    assert len(runs.pairs(pack.FLOW, pack.AFFINE, 3, 8)) == 10
+    assert [runs.runs(who, 3) for who in (pack.FLOW, pack.AFFINE)] == [480, 240]
+    assert len(runs.solved(pack.FLOW, 3)) == 480
 
 
-def test_a_target_that_not_all_reach_has_a_star_and_counts(module, pack):
-    run, none = course(1, 3), course(1, 0)
+def test_a_target_that_not_all_reach_has_a_star_and_counts(study, pack):
+    run, none = run_with_hits(1, 3), run_with_hits(1, 0)
     runs = {(1, i): run if i < 9 else none for i in pack.INSTANCES}
     results = {(who, 3, 8): runs for who in (pack.FLOW, pack.LATENT)}
-    row = next(row for row in module.compared(results, pack.FLOW, pack.LATENT) if row.rule == module.AT_ALL)
-    assert module.with_target(row) == "1.00* [1.00, 1.00] at 40 (3, 3 of 10)"
+    row = next(row for row in study.compared(results, pack.FLOW, pack.LATENT) if row.rule == study.AT_ALL)
+    assert study.with_target(row) == "1.00* [1.00, 1.00] at 40 (3, 3 of 10)"
 
 
-def test_shares_and_verdicts(module):
-    assert module.wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)  # R: binom::binom.wilson(5, 10)
-    assert module.share(0, 10) == "0 of 10: 0% [0%, 28%]"
-    assert [module.verdict(r, 0.95) for r in (0.95, 0.951)] == ["0.950 of 0.95", "0.951 missed 0.95"]
+def test_shares_and_verdicts(study):
+    assert study.wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)  # R: binom::binom.wilson(5, 10)
+    assert study.share(0, 10) == "0 of 10: 0% [0%, 28%]"
+    assert [study.verdict(r, 0.95) for r in (0.95, 0.951)] == ["0.950 of 0.95", "0.951 missed 0.95"]
 
 
 def test_the_figures_are_there():

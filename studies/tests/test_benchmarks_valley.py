@@ -10,17 +10,18 @@ import pytest
 from thalweg.objectives import banana as objective
 from thalweg.objectives import translated
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "studies" / "benchmarks"
 
 
 def saved(name):
-    return json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text())
+    return json.loads((FOLDER / "results" / f"{name}.json").read_text())
 
 
 @pytest.mark.parametrize("name", ["banana", "tune_valley"])
 def test_the_page_shows_what_was_measured_and_nothing_else(benchmark, name):
-    module, study = benchmark(name), benchmark("valley_study")
-    _, shown, _ = study.between((ROOT / "docs" / "valley.md").read_text(), name)
+    module, shared = benchmark(name), benchmark("shared")
+    _, shown, _ = shared.split_at_markers((ROOT / "docs" / "valley.md").read_text(), name)
     assert shown.strip() == module.tables(saved(name)["rows"])
 
 
@@ -40,26 +41,26 @@ def test_the_constants_on_the_page_are_those_of_the_code():
         assert f"| `{name}` | {default:g} |" in page
 
 
-def test_each_ground_is_the_function_it_names(benchmark):
+def test_each_landscape_is_the_function_it_names(benchmark):
     module = benchmark("banana")
-    names, ground = module.grounds(3, [1000, 1001], (1e2, 1e4))
+    names, problems = module.banana_landscapes(3, [1000, 1001], (1e2, 1e4))
     assert names == ["banana-100", "banana-10000", "sphere", "ellipsoid", "discus", "bent-cigar"]
     x = np.asarray([0.3, -1.0, 0.7])
     for i, problem in ((1, "rosenbrock"), (3, objective(1e4)), (5, "sphere")):  # on the second seed's landscape
-        own = jax.tree.map(lambda part, i=i: part[i], ground)
+        own = jax.tree.map(lambda part, i=i: part[i], problems)
         assert float(module.value(x, own)) == pytest.approx(float(translated(problem, 3, 1001)(x)), rel=1e-12)
 
 
 def test_the_oracle_sees_the_same_valley_from_the_same_start(benchmark):
     module = benchmark("banana")
-    _, ground = module.grounds(4, [1000], (1e3,))
-    ground = jax.tree.map(lambda part: part[0], ground)
+    _, problems = module.banana_landscapes(4, [1000], (1e3,))
+    problem = jax.tree.map(lambda part: part[0], problems)
     for x in (np.zeros(4), np.asarray([0.5, -1.0, 0.3, 2.0])):
-        y = module.straighten(x - ground.landscape.shift)
-        assert float(module.straight_value(y, ground)) == pytest.approx(float(module.value(x, ground)), rel=1e-9)
+        y = module.straighten(x - problem.landscape.shift)
+        assert float(module.straight_value(y, problem)) == pytest.approx(float(module.value(x, problem)), rel=1e-9)
     along = module.straighten(np.asarray([3.0, 9.0, 81.0]))
     np.testing.assert_array_equal(along, [3.0, 0.0, 0.0])
-    assert np.isinf(float(module.straight_value(np.full(40, 9.0), ground)))  # and not NaN, which would end the run
+    assert np.isinf(float(module.straight_value(np.full(40, 9.0), problem)))  # and not NaN, which would end the run
 
 
 def test_ratios_are_those_of_means_over_what_both_solve(benchmark):
@@ -69,7 +70,7 @@ def test_ratios_are_those_of_means_over_what_both_solve(benchmark):
     assert module.mean_ratio(own[2:3], reference[2:3]) is None
     row = module.summary(own, reference)
     assert (row["mean"], row["solved"], row["evaluations"]) == (2.0, 0.75, [1.0, 2.0, None, 3.0])
-    np.testing.assert_array_equal(module.runs_of(row), own)
+    np.testing.assert_array_equal(module.infinite(row["evaluations"]), own)
     assert module.cell(row) == "0.50 (75%)"
     assert module.cell(module.summary(own, np.full(4, np.inf))) == "2 (75%) evaluations"
     assert module.cell(module.summary(np.full(4, np.inf), own)) == "never"
@@ -90,7 +91,7 @@ def test_runs_end_with_their_evaluations_or_with_none_and_are_not_run_again(benc
     module.run(scope, ["oracle"])  # all there: nothing is measured
     study.join(scope.path, [scope.path])
     assert json.loads(scope.path.read_text())["rows"] == rows
-    with pytest.raises(SystemExit, match="made otherwise"):
+    with pytest.raises(SystemExit, match="--out"):
         module.run(scope._replace(seeds=[1000]), [])
 
 

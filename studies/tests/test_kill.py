@@ -1,4 +1,4 @@
-"""Runs that are killed again and again: see benchmarks/kill.py, which does this hundreds of times."""
+"""Tests of studies/benchmarks/kill.py, which kills runs hundreds of times: a few kills, and each check finds its fault."""
 
 import sys
 from dataclasses import replace
@@ -19,7 +19,7 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing(benchmark, tmp_path)
 
 @pytest.fixture
 def run(benchmark, tmp_path):
-    """A whole run, as the harness sees it."""
+    """A finished run that was inspected."""
     kill = benchmark("kill")
     settings = {"seed": 1, "workers": 1, "log": "jsonl", "evaluations": 30, "seconds": 0.0, "asynchronous": False}
     made = kill.Run(tmp_path, settings, kill.Tally(1, "jsonl", False, 1))
@@ -31,13 +31,12 @@ def run(benchmark, tmp_path):
     return made
 
 
-def test_the_harness_sees_what_is_lost(run):
-    """Each promise broken by hand is found."""
-    kill = sys.modules["kill"]
+def test_each_loss_is_found(run, benchmark):
+    kill = benchmark("kill")
     lines = (run.folder / "run.jsonl").read_bytes().splitlines(keepends=True)
-    record, whole = (run.folder / "record").read_bytes(), (run.folder / "run.ckpt").read_bytes()
+    record, saved = (run.folder / "record").read_bytes(), (run.folder / "run.ckpt").read_bytes()
     notes = record.splitlines(keepends=True)
-    run.life += 1  # what the record says about it is not in the log
+    run.attempt += 1  # the lines below are of this attempt and not in the log
     again = notes[0].replace(b"000001", b"000002")
     unknown = [f"end 000002 {i:032x} 5\n".encode() for i in range(2)]
 
@@ -54,8 +53,8 @@ def test_the_harness_sees_what_is_lost(run):
     broken("the log is damaged", "run.jsonl", b"".join([*lines, b"{}\n"]))
     broken("there is no log", "run.jsonl", None)
     broken("the checkpoint counts 30 evaluations after 30, the log 12", "run.jsonl", b"".join(lines[:12]), rows=[])
-    broken("the checkpoint counts 30 evaluations after 40", "run.ckpt", whole, counted=40)
-    broken("is damaged or cut off", "run.ckpt", whole[:-9])
+    broken("the checkpoint counts 30 evaluations after 40", "run.ckpt", saved, counted=40)
+    broken("is damaged or cut off", "run.ckpt", saved[:-9])
     broken("there is no checkpoint", "run.ckpt", None)
     broken("never ended", "record", b"".join(notes[:-1]))
     broken("in the log were begun again", "record", record + again)

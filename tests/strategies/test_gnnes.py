@@ -216,7 +216,7 @@ def test_one_dimension_works(strategy):
 
 @pytest.mark.slow
 def test_nice_saves_evaluations_in_a_curved_valley_and_loses_none_on_a_straight_one():
-    """Fixed seeds. Over report seeds the ratios are about 0.82 and 0.97 (benchmarks/results).
+    """Fixed seeds. Over report seeds the ratios are about 0.82 and 0.97 (studies/benchmarks/results).
 
     Medians of 20 seeds scatter by about 0.06, so that either bound is three standard errors away.
     """

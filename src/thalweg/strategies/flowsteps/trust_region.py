@@ -48,7 +48,7 @@ class TrustRegion(FlowStep):
     """A step of bounded KL along the (natural) gradient, its radius adapted by what fresh points say of the last step.
 
     None means: by the population size n and the dimension d, as `settings` says. Every constant was chosen on development
-    seeds by `benchmarks/tune_trust_region.py`; docs/trust_region.md shows what each was measured against.
+    seeds by `studies/benchmarks/tune_trust_region.py`; docs/trust_region.md shows what each was measured against.
     """
 
     radius: float | None = None
