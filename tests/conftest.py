@@ -11,7 +11,7 @@ import hypothesis
 import jax
 import pytest
 
-from thalweg.compiled import steps as stepping
+from thalweg.compiled import steps
 
 hypothesis.settings.register_profile("thalweg", derandomize=True, deadline=None, max_examples=30)
 hypothesis.settings.load_profile("thalweg")
@@ -33,6 +33,6 @@ def few_programs() -> Iterator[None]:
     yield
     maps = Path("/proc/self/maps")
     if maps.exists() and maps.read_bytes().count(b"\n") > 20_000:
-        stepping._steps.clear()
+        steps._steps.clear()
         jax.clear_caches()
         gc.collect()

@@ -5,10 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.batch.device_loop import Run, Static, run_all
-from thalweg.batch.run_many import Trajectories, Work, run_many
-from thalweg.compiled.steps import make_keys
-from thalweg.search.run import Optimizer
+from thalweg.batch.device_loop import RunInput, Setup, run_all
+from thalweg.batch.run_many import run_many
+from thalweg.batch.trajectories import Trajectories, Work
+from thalweg.compiled.keys import make_keys
+from thalweg.search.optimizer import Optimizer
+from thalweg.space import Space
 from thalweg.strategies.latents.cmaes import CMAES
 from thalweg.strategies.registry import make_strategy
 
@@ -81,7 +83,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("method", ["cma", pytest.param("gnn-cma", marks=pytest.mark.slow)])
-def test_runs_that_take_the_slots_of_ended_ones_are_the_same_to_the_last_digit(method):
+def test_runs_that_take_the_lanes_of_ended_ones_are_the_same_to_the_last_digit(method):
     seeds, shifts = np.arange(7), np.random.default_rng(1).normal(size=(7, 2))
 
     def runs(**more):
@@ -95,7 +97,7 @@ def test_runs_that_take_the_slots_of_ended_ones_are_the_same_to_the_last_digit(m
     assert np.array_equal(lengths, whole.evaluations_to(1e-2) / 6)  # all got there
     assert len(set(lengths.tolist())) > 1
     assert whole.work.rounds == lengths.max()
-    # slots that wait for the longest run of their three would need more rounds
+    # lanes that wait for the longest run of their three would need more rounds
     waiting = sum(lengths[i : i + 3].max() for i in range(0, 7, 3))
     assert lengths.sum() / 3 <= refilled.work.rounds < waiting
 
@@ -115,8 +117,8 @@ def test_a_run_that_breaks_down_makes_room():
 
 
 def test_idle_is_the_share_of_rounds_that_no_run_needed():
-    assert Work(np.array([10, 5, 5]), slots=2, rounds=10).idle == 0
-    assert Work(np.array([10, 5]), slots=2, rounds=10).idle == pytest.approx(0.25)
+    assert Work(np.array([10, 5, 5]), lanes=2, rounds=10).idle == 0
+    assert Work(np.array([10, 5]), lanes=2, rounds=10).idle == pytest.approx(0.25)
 
 
 def test_single_precision():
@@ -138,9 +140,9 @@ def test_arrays_go_to_the_device_once_and_come_back_once():
 
 def test_a_compiled_run_has_no_way_to_the_host():
     def text(fun):
-        each = Run(make_keys(SEEDS), jnp.zeros((4, 2)), jnp.ones(4), (jnp.asarray(SHIFTS),))
-        static = Static(CMAES(popsize=6), fun, 5, False, 2)
-        return run_all.lower(static, each, jnp.asarray(0.0), None).compile().as_text().lower()
+        each = RunInput(make_keys(SEEDS), jnp.zeros((4, 2)), jnp.ones(4), (jnp.asarray(SHIFTS),))
+        setup = Setup(CMAES(popsize=6), fun, 5, False, 2)
+        return run_all.lower(setup, each, jnp.asarray(0.0), Space()).compile().as_text().lower()
 
     def chatty(x, shift):
         return jax.pure_callback(lambda x: np.sum(x**2), jax.ShapeDtypeStruct((), x.dtype), x, vmap_method="expand_dims")

@@ -52,7 +52,7 @@ class OneByOne:
 
 
 def equal(found, i, one):
-    assert [(run.popsize, run.nfev, run.stop) for run in found.courses[i]] == one.runs
+    assert [(run.popsize, run.nfev, run.stop) for run in found.runs[i]] == one.runs
     assert found.evaluations[i] == one.result.nfev
     assert found.restarts[i] == one.result.restarts
     assert found.stop[i] == one.result.stop
@@ -69,7 +69,7 @@ def test_each_problem_is_that_of_minimize(restarts, bipop):
         assert found.hits[i].tolist() == one.hits(TARGETS)
     assert found.restarts.max() >= 2
     assert np.isinf(found.hits).any()
-    assert len({tuple(run.stop) for course in found.courses for run in course}) > 1
+    assert len({tuple(run.stop) for runs in found.runs for run in runs}) > 1
 
 
 @pytest.mark.slow
@@ -140,11 +140,11 @@ def test_drawn_starts():
 
 
 def test_what_runs_beside_a_problem_does_not_matter(monkeypatch):
-    """Nor do the number of slots and how long a stretch is."""
+    """Nor do the number of lanes and the length of a chunk."""
     whole = side_by_side(restarts=0)
     monkeypatch.setattr("thalweg.batch.scheduler.NARROWEST", 1)
-    narrow = side_by_side(restarts=0, batch_size=3, stretch=40)
-    for one, other in zip(whole.courses, narrow.courses, strict=True):
+    narrow = side_by_side(restarts=0, batch_size=3, chunk=40)
+    for one, other in zip(whole.runs, narrow.runs, strict=True):
         assert [run[:4] for run in one] == [run[:4] for run in other]
     assert np.array_equal(whole.hits, narrow.hits)
     np.testing.assert_allclose(whole.fun, narrow.fun, rtol=1e-6)
@@ -163,7 +163,7 @@ def test_the_condition_number_is_looked_at_every_tenth_generation(method):
     for i in range(4):
         equal(found, i, OneByOne(i, method, fun=jax.jit(ellipsoid), restarts=0, options=options))
     assert all(stop == {"tolconditioncov": 3000.0} for stop in found.stop)
-    assert all(course[0].nit % 10 == 0 for course in found.courses)
+    assert all(runs[0].nit % 10 == 0 for runs in found.runs)
 
 
 def test_criteria_of_the_search_distribution():
@@ -197,7 +197,7 @@ def test_failures_and_breakdown_end_a_run():
         return jnp.where(kind == 0, jnp.inf, jnp.where(kind == 1, jnp.nan, jnp.sum(x**2)))
 
     found = run_restarts(Broken(popsize=6), fun, [1.0, 1.0], seeds=3, args=(np.arange(3.0),), restarts=0, max_evals=600)
-    assert [course[0].nit for course in found.courses[:2]] == [20, 1]
+    assert [runs[0].nit for runs in found.runs[:2]] == [20, 1]
     assert found.stop[:2] == [{"failures": 20}, {"nonfinite": 1}]
     assert found.fun[0] == found.fun[1] == np.inf
     assert found.x[0].tolist() == [1.0, 1.0]
@@ -216,7 +216,7 @@ def test_failures_and_breakdown_end_a_run():
         ({"ftarget": np.nan}, ValueError, "ftarget must not be NaN"),
         ({"targets": np.zeros((3, 2))}, ValueError, r"targets must be of shape \(2,\) or \(4, 2\), got shape \(3, 2\)"),
         ({"targets": 1.0}, ValueError, "targets must not be NaN and of shape"),
-        ({"stretch": 25}, ValueError, "stretch must be a multiple of 10, got 25"),
+        ({"chunk": 25}, ValueError, "chunk must be a multiple of 10"),
         ({"restarts": 0, "bipop": True}, ValueError, "bipop=True needs restarts"),
         ({"max_evals": 0}, ValueError, "max_evals must be at least 1, got 0"),
     ],

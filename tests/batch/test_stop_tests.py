@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from thalweg.batch.stopping import ManyStopTests, Stretch
 
-from thalweg.search.stopping import Generation, StopTests, Tolerances, flat_place
+from thalweg.batch.stop_tests import ChunkSummary, ManyStopTests
+from thalweg.search.stopping import Tolerances
+from thalweg.search.stopping.stop_tests import Generation, StopTests, flat_rank
 
 D, N, GENERATIONS = 2, 6, 20
 NAMES = ("tolx", "tolfun", "tolfunhist", "noeffectcoord", "tolflatfitness", "tolstagnation", "tolconditioncov", "tolfacupx")
@@ -57,18 +58,18 @@ def one_by_one(history, sigma0, tolerances):
     return tests.nit, tests.reasons, best, found
 
 
-def stretches(histories):
+def chunks(histories):
     """The same as the device would record it."""
     f, mean, std, condition, finite = (np.stack(part) for part in zip(*histories, strict=True))
     ranked = np.sort(f, -1)
     moved = np.abs(np.diff(mean, axis=1, prepend=0.0)).max(-1)
     still = mean == mean + 0.2 * std
     known = np.where(np.arange(f.shape[1]) % 10 == 9, condition, np.nan)
-    whole = Stretch(
+    whole = ChunkSummary(
         best=ranked[..., 0],
         place=f.argmin(-1),
         median=(ranked[..., (N - 1) // 2] + ranked[..., N // 2]) / 2,
-        high=ranked[..., flat_place(N)],
+        high=ranked[..., flat_rank(N)],
         worst=ranked[..., -1],
         largest=std.max(-1),
         moved=moved,
@@ -77,7 +78,7 @@ def stretches(histories):
         finite=finite,
     )
     for g in range(0, f.shape[1], GENERATIONS):
-        yield Stretch(*(part[:, g : g + GENERATIONS] for part in whole))
+        yield ChunkSummary(*(part[:, g : g + GENERATIONS] for part in whole))
 
 
 def side_by_side(histories, sigma0, tolerances, *, longest=10**6, ftarget=np.nan):
@@ -85,15 +86,15 @@ def side_by_side(histories, sigma0, tolerances, *, longest=10**6, ftarget=np.nan
     tests = ManyStopTests(D, N, tolerances, runs)
     tests.begin(np.arange(runs), sigma0)
     outcome = {}
-    for stretch in stretches(histories):
+    for chunk in chunks(histories):
         before = tests.nit.copy()
-        verdict = tests.observe(stretch, np.full(runs, longest), np.full(runs, ftarget))
+        verdict = tests.observe(chunk, np.full(runs, longest), np.full(runs, ftarget))
         for i in range(runs):
             last = verdict.made[i] - 1
             if i not in outcome and verdict.ended[i]:
                 told = verdict.best_f[i, last], verdict.best_nfev[i, last]
                 outcome[i] = (int(before[i] + last + 1), verdict.reasons[i], *told)
-        if (tests.nit == 300).all():  # slots change hands and widths
+        if (tests.nit == 300).all():  # lanes change hands and widths
             tests = tests.take(np.arange(runs))
     return outcome
 
@@ -121,7 +122,7 @@ def test_all_criteria_as_for_one_run(seed):
 def test_tolerances_are_heeded():
     rng = np.random.default_rng(2)
     made = [histories(kind, 100, rng) for kind in NAMES]
-    off = Tolerances(0, 0, 0, 0, np.inf, 0, 0)
+    off = Tolerances(**(dict.fromkeys(Tolerances().values, 0) | {"tolflatfitness": np.inf}))
     outcome = side_by_side(made, np.ones(len(made)), off)
     assert all(reasons.keys() == {"noeffectcoord"} for _, reasons, _, _ in outcome.values())
 
@@ -144,8 +145,8 @@ def test_a_new_run_remembers_nothing():
     tests = ManyStopTests(D, N, Tolerances(), 2)
     tests.begin(np.arange(2), np.ones(2))
     fresh = ManyStopTests(D, N, Tolerances(), 2)
-    for stretch in stretches(made):
-        tests.observe(stretch, np.full(2, 10**6), np.full(2, -np.inf))
+    for chunk in chunks(made):
+        tests.observe(chunk, np.full(2, 10**6), np.full(2, -np.inf))
     tests.begin(np.array([1]), np.ones(1))
     for name, value in vars(fresh).items():
         mine = getattr(tests, name)

@@ -16,8 +16,8 @@ from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 from thalweg.compiled import disk_cache as compile_cache
 from thalweg.compiled import program as programs
-from thalweg.compiled import steps as stepping
-from thalweg.search.run import Optimizer
+from thalweg.compiled import steps
+from thalweg.search.optimizer import Optimizer
 
 SOURCE = Path(__file__).parents[2] / "src"
 COMPILERS: list[str] = []
@@ -80,7 +80,7 @@ def finish(es):
 def folder(tmp_path, monkeypatch):
     """A place for programs; nothing compiled so far counts."""
     monkeypatch.setenv(compile_cache.VARIABLE, str(tmp_path / "programs"))
-    monkeypatch.setattr(stepping, "_steps", {})
+    monkeypatch.setattr(steps, "_steps", {})
     kept = jax.config.jax_compilation_cache_dir
     jax.config.update("jax_compilation_cache_dir", None)
     reset_cache()  # JAX goes on with a cache that it once had, and a program out of it cannot be stored again
@@ -133,7 +133,7 @@ def test_damaged_entries_are_made_again(folder, compilations, monkeypatch):
         for path in entries(folder):
             damage(path)
         for _ in range(2):  # it is repaired at the first try
-            monkeypatch.setattr(stepping, "_steps", {})
+            monkeypatch.setattr(steps, "_steps", {})
             assert finish(make()) == found
             assert len(compilations) == expected
 
@@ -143,7 +143,7 @@ def test_an_entry_is_for_one_program_under_one_setting_alone(folder, compilation
     assert len(entries(folder)) == 2
     finish(make(popsize=5))
     assert len(entries(folder)) == 4
-    monkeypatch.setattr(stepping, "_steps", {})
+    monkeypatch.setattr(steps, "_steps", {})
     with jax.default_matmul_precision("float32"):
         finish(make())
     assert len(entries(folder)) == 6
@@ -175,7 +175,7 @@ def test_what_comes_out_of_a_cache_of_jax_is_not_stored(folder, monkeypatch, tmp
     found = finish(make())
     jax.config.update("jax_compilation_cache_dir", None)
     for stored in (2, 0):  # compiled, then found by JAX
-        monkeypatch.setattr(stepping, "_steps", {})
+        monkeypatch.setattr(steps, "_steps", {})
         assert finish(make()) == found
         assert len(entries(folder)) == stored
         for path in entries(folder):
@@ -207,7 +207,7 @@ def test_two_programs_and_none_for_a_second_problem(compilations):
 def test_the_update_is_compiled_while_points_are_evaluated(compilations):
     es = make()
     X = es.ask()
-    es.steps._turn.pending.result(timeout=200)  # nobody has called tell
+    es.run.steps._tell.pending.result(timeout=200)  # nobody has called tell
     es.tell(X, np.sum(X**2, 1))
     assert compilations == ["thalweg-compile"] * 2
 
@@ -217,7 +217,7 @@ def test_what_the_compiler_raises_is_raised_by_the_step_that_needs_it(folder, mo
     compile_program = programs._compile
 
     def failing(lowered, entry):
-        if "_learned" in lowered.as_text()[:200]:
+        if "_next" in lowered.as_text()[:200]:
             raise MemoryError("in the compiler")
         return compile_program(lowered, entry)
 
@@ -246,20 +246,20 @@ def test_one_array_goes_to_the_device_and_two_come_back_per_generation():
     """Draws and state never leave the device; the matrix does each tenth generation, for its condition number."""
     es = make(max_iter=20, bounds=None, ftarget=None)
     reads, writes = [], []
-    turn, unpacked = es.steps._turn, es.steps._unpacked
+    turn, rebuilt = es.run.steps._tell, es.run.steps._rebuilt
 
     def spied(state, e, x, f):
         writes.append(type(f))
         state, ahead, numbers, scale = turn(state.value, e.value, x.value, f)
         shown = OnDevice(numbers, "numbers", reads), OnDevice(scale, "scale", reads)
-        return state, guarded(unpacked(state, ahead)), *shown
+        return state, guarded(rebuilt(state, ahead)), *shown
 
     def guarded(drawn):
-        return stepping.Drawn(OnDevice(drawn.e), OnDevice(drawn.x, "points", reads), OnDevice(drawn.state))
+        return steps.Drawn(OnDevice(drawn.e), OnDevice(drawn.y, "points", reads), OnDevice(drawn.state))
 
-    es.steps = copy.copy(es.steps)
-    es.steps._turn, es.steps._unpacked = spied, lambda state, drawn: drawn
-    es.drawn = guarded(es.drawn)
+    es.run.steps = copy.copy(es.run.steps)
+    es.run.steps._tell, es.run.steps._rebuilt = spied, lambda state, drawn: drawn
+    es.run.ahead = guarded(es.run.ahead)
     finish(es)
     assert es.nit == 20
     assert writes == [np.ndarray] * 20
@@ -274,9 +274,9 @@ def test_a_generation_drawn_ahead_is_the_one_that_ask_draws(method):
     for _ in range(3):
         X = es.ask()
         es.tell(X, np.sum(X**4, 1))
-        assert es.drawn is not None
-        asked = es.steps.ask(es.state)
-        for ahead, alone in zip(jax.tree.leaves(es.drawn), jax.tree.leaves(asked), strict=True):
+        assert es.run.ahead is not None
+        asked = es.run.steps.ask(es.state)
+        for ahead, alone in zip(jax.tree.leaves(es.run.ahead), jax.tree.leaves(asked), strict=True):
             if jax.dtypes.issubdtype(ahead.dtype, jax.dtypes.prng_key):
                 ahead, alone = jax.random.key_data(ahead), jax.random.key_data(alone)
             assert np.array_equal(ahead, alone)

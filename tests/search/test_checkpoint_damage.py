@@ -10,10 +10,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from thalweg.search.checkpoint import archive, read
+from thalweg.search.checkpoint import read
 from thalweg.search.minimize import minimize
-from thalweg.search.optimizer import RestartingOptimizer
-from thalweg.search.run import Optimizer
+from thalweg.search.optimizer import Optimizer
+from thalweg.storage import archive
 
 
 def sphere(x):
@@ -24,8 +24,8 @@ def sphere(x):
 def whole(tmp_path_factory):
     """The bytes of a checkpoint of `minimize` in its second run, small enough to try every byte of it."""
     path = tmp_path_factory.mktemp("whole") / "run.npz"
-    es = RestartingOptimizer([1.0, 2.0], method="cma", popsize=4, seed=3, restarts=2, options={"tolx": 1.0}, bounds=(-5, None))
-    while es.tally.runs < 1 or es.run.nit < 3:
+    es = Optimizer([1.0, 2.0], method="cma", popsize=4, seed=3, restarts=2, options={"tolx": 1.0}, bounds=(-5, None))
+    while es.campaign.runs < 1 or es.run.nit < 3:
         X = es.ask()
         es.tell(X, [sphere(x) for x in X])
     es.tell(es.ask(3)[:1], [1.0])  # one waits, two are open
@@ -54,7 +54,7 @@ def packed(meta, arrays):
 def refused(path, data, words="is damaged or cut off|was not written by Thalweg"):
     """The error of a file, the same through each door."""
     path.write_bytes(data)
-    for load in (RestartingOptimizer.load, Optimizer.load, read):
+    for load in (Optimizer.load, read):
         with pytest.raises(ValueError, match=words) as error:
             load(path)
         assert str(path) in str(error.value)
@@ -67,7 +67,7 @@ def loads_or_refuses(path, data):
     path.write_bytes(data)
     message = None
     try:
-        RestartingOptimizer.load(path).ask()
+        Optimizer.load(path).ask()
     except ValueError as error:
         message = str(error)
     assert message is None or (str(path) in message and "\n" not in message)
@@ -117,7 +117,7 @@ FOREIGN = {
         packed({"format": 99, "version": "7.1"}, {"x": np.zeros(2)}),
         "has format 99, written by Thalweg '7.1'; this is .*: use the version that wrote it or a newer one",
     ),
-    "no more than a format": (packed({"format": archive.FORMAT}, {}), "is damaged: meta has no"),
+    "no more than a format": (packed({"format": archive.FORMAT}, {}), "is damaged: contents has no"),
 }
 
 
@@ -244,27 +244,28 @@ def test_other_values_in_the_json(path, whole):
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
-        (("nfev",), -1, r"is damaged: meta\.nfev is -1; take a copy of it, or remove it"),
-        (("nfev",), True, r"meta\.nfev is True"),
-        (("tests", "reasons"), {"tolx": "a"}, r"meta\.tests\.reasons\.'tolx' is 'a'"),
-        (("config", "bounds"), [[1, 2, 3]], "no run can have such settings"),
-        (("config", "options"), {"nothing": 1}, "no run can have such settings .*option 'nothing' is unknown"),
-        (("config", "options"), {"active": []}, "no run can have such settings"),
-        (("config", "method"), "os.system", "no run can have such settings .*method 'os.system' is unknown"),
-        (("config", "popsize"), 10**12, "a generation of 1000000000000 points"),
-        (("extra", "restarts", "schedule", "doubled"), 900, "a generation of .* points"),
-        (("extra", "restarts", "schedule", "more"), 1, "restarts.schedule has an unknown 'more'"),
-        (("extra", "restarts", "tally", "x"), [1.0], "a point that has not 2 coordinates"),
-        (("extra", "flight", "drawn"), float("inf"), "flight is"),
-        (("extra", "flight", "open", 0, "x"), [1.0], "is damaged: its open points are none"),
-        (("identity", "dimension"), ..., "meta.identity has no 'dimension'"),
+        (("run", "nfev"), -1, r"is damaged: contents\.run\.nfev is -1; take a copy of it, or remove it"),
+        (("run", "nfev"), True, r"contents\.run\.nfev is True"),
+        (("run", "reasons"), {"tolx": "a"}, r"contents\.run\.reasons\.'tolx' is 'a'"),
+        (("problem", "bounds"), [[1, 2, 3]], "no search can have such settings"),
+        (("problem", "x0"), [-9.0, 2.0], "no search can have such settings .*x0"),
+        (("settings", "options"), {"nothing": 1}, "no search can have such settings .*'nothing'"),
+        (("settings", "options"), {"active": []}, "no search can have such settings"),
+        (("settings", "method"), "os.system", "no search can have such settings .*'os.system'"),
+        (("settings", "popsize"), 10**12, "a generation of 1000000000000 points"),
+        (("campaign", "large_runs"), 900, "a generation of .* points"),
+        (("campaign", "more"), 1, "contents.campaign has an unknown 'more'"),
+        (("campaign", "best", "x"), [1.0], "a point that has not 2 coordinates"),
+        (("pending", "drawn"), float("inf"), "contents.pending is"),
+        (("pending", "open", 0, "x"), [1.0], "is damaged: a point has shape"),
+        (("problem", "dimension"), ..., "contents.problem has no 'dimension'"),
     ],
 )
 def test_what_is_wrong_is_named(path, whole, place, value, words):
     meta, arrays = unpacked(whole)
     path.write_bytes(packed(edited(meta, place, value), arrays))
     with pytest.raises(ValueError, match=words):
-        RestartingOptimizer.load(path)
+        Optimizer.load(path)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +289,7 @@ def test_arrays_of_another_state(path, whole, name, array, words):
     arrays = {key: value for key, value in {**arrays, name: array}.items() if value is not None}
     path.write_bytes(packed(meta, arrays))
     with pytest.raises(ValueError, match=words):
-        RestartingOptimizer.load(path)
+        Optimizer.load(path)
 
 
 def header(text):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg.search.minimize import minimize
-from thalweg.search.run import Optimizer
+from thalweg.search.optimizer import Optimizer
 from thalweg.strategies.registry import METHODS, make_strategy, with_popsize
 
 not_finite = st.sampled_from([float("nan"), float("inf"), -float("inf")])
@@ -75,7 +75,7 @@ def test_budgets_below_one(name, value):
 
 
 def test_budgets_of_other_kinds():
-    assert make(max_evals=1e4).budget.max_evals == 10000
+    assert make(max_evals=1e4).campaign.budget.max_evals == 10000
     with pytest.raises(ValueError, match=r"max_evals must be a whole number, got 1\.5"):
         make(max_evals=1.5)
     with pytest.raises(ValueError, match="timeout must be finite and above 0, got -1"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from thalweg.search.run import Optimizer
+from thalweg.search.optimizer import Optimizer
 from thalweg.search.stopping import REASONS, Tolerances, default_max_iter, verdict
 from thalweg.strategies.latents.cmaes import CMAES
 
@@ -70,9 +70,9 @@ def test_timeout():
 
 
 def test_default_limit_on_generations_only_without_a_budget():
-    assert Optimizer([1.0, 1.0], method="cma").budget.max_iter == default_max_iter(2, 6) == 100 + 150 * 25 // 6**0.5
-    assert Optimizer([1.0, 1.0], method="cma", max_evals=100).budget.max_iter is None
-    assert Optimizer([1.0, 1.0], method="cma", max_iter=np.inf).budget.max_iter is None
+    assert Optimizer([1.0, 1.0], method="cma").run.budget.max_iter == default_max_iter(2, 6) == 100 + 150 * 25 // 6**0.5
+    assert Optimizer([1.0, 1.0], method="cma", max_evals=100).run.budget.max_iter is None
+    assert Optimizer([1.0, 1.0], method="cma", max_iter=np.inf).run.budget.max_iter is None
 
 
 def test_tolx():
@@ -149,7 +149,7 @@ def test_a_lost_generation_warns_and_does_not_count_as_flat(caplog):
         es.tell(es.ask(), [None] * 6)
     assert not es.stop()
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "generation 1 has not a single value" in caplog.text
+    assert "generation 1 has no value" in caplog.text
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.search.run import Optimizer
+from thalweg.search.optimizer import Optimizer
 from thalweg.strategies.flows import Identity
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.joint import JOINTS

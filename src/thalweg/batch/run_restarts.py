@@ -1,7 +1,7 @@
 """`run_restarts`: many problems at once, each with its restarts, for objectives that JAX can trace."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -108,9 +108,10 @@ def run_restarts(
     d = len(first_point(points[0], numbers[0]))
     goals: list[Any] = [None] * len(numbers) if ftarget is None else _rows(ftarget, "ftarget", len(numbers)).tolist()
     levels = _rows(targets, "targets", len(numbers), wide=True)
-    sigma0, size = as_positive(sigma0, "sigma0"), strategy.population(d)
+    sigma0, size, budget = as_positive(sigma0, "sigma0"), strategy.population(d), Budget.checked(max_evals, None, None, None)
+    limit = restarts > 0 or budget.max_evals is None
     tasks = [
-        Task(point, Campaign(size, sigma0, seed, restarts, bool(bipop), Budget.checked(max_evals, None, goal, None)))
+        Task(point, Campaign(size, sigma0, seed, restarts, bool(bipop), replace(budget, ftarget=goal), limit))
         for point, seed, goal in zip(points, numbers, goals, strict=True)
     ]
     length = as_count(chunk, "chunk")

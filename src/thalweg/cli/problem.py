@@ -55,7 +55,7 @@ def read_start(text: str | None, dimension: int | None, bounds: Any, seed: int) 
     if not np.all(space.closed):
         raise ValueError("--bounds must be closed on both sides if --x0 gives no numbers, because the run starts within them")
     if text is None:
-        return sum(space.sides) / 2
+        return (space.sides[0] + space.sides[1]) / 2
     return first_point(lambda rng: rng.uniform(*space.sides), seed)
 
 

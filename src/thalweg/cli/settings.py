@@ -13,7 +13,6 @@ from thalweg.evaluate import ENGINES
 from thalweg.objectives.command import Command
 from thalweg.search.stopping import Budget
 
-
 Decorator = Callable[[Any], Any]
 
 OBJECTIVE: tuple[Decorator, ...] = (
@@ -30,7 +29,9 @@ EVALUATION: tuple[Decorator, ...] = (
         type=int,
         help="Number of evaluations at the same time; -1 is one for each CPU.  [default: 1; with ray and dask all workers]",
     ),
-    click.option("--engine", type=click.Choice(list(ENGINES)), default="processes", help="Kind of workers that evaluate the points."),
+    click.option(
+        "--engine", type=click.Choice(list(ENGINES)), default="processes", help="Kind of workers that evaluate the points."
+    ),
     click.option("--address", help="Address of a running Ray or Dask cluster.  [default: start one on this machine]"),
     click.option("--retries", type=click.IntRange(min=0), default=0, help="Number of times to repeat a failed evaluation."),
     click.option(

@@ -61,6 +61,8 @@ class Campaign:
     bipop: bool = False
     budget: Budget = field(default_factory=Budget)
     """Limits over all runs."""
+    limit_generations: bool = True
+    """True if the generations of each run are limited as in pycma."""
 
     runs: int = 0
     """Number of finished runs; they are counted in all that follows."""
@@ -104,9 +106,9 @@ class Campaign:
         return Start(point, self.sigma0 * 10 ** (-2 * rng.uniform()), popsize, seed, max(1, self.last_large_evals // 2))
 
     def run_budget(self, start: Start) -> Budget:
-        """Return the limits of a run alone. Generations are limited as in pycma where nothing else ends a run in time."""
-        endless = start.max_evals is None and (self.restarts > 0 or not self.budget.limited)
-        max_iter = default_max_iter(len(start.x0), start.popsize) if endless else None
+        """Return the limits of a run alone."""
+        limit = self.limit_generations and start.max_evals is None
+        max_iter = default_max_iter(len(start.x0), start.popsize) if limit else None
         return Budget(max_evals=start.max_evals, max_iter=max_iter)
 
     def evaluations_left(self, start: Start) -> float:

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -110,8 +111,11 @@ def settings_of(method: str | Strategy, options: Mapping[str, Any], popsize: Any
         json.dumps(options, default=archive.plain)
     except TypeError:  # a flow or a step is among them
         options, name = {key: value for key, value in options.items() if key.startswith("tol")}, None
-    common = {"method": name, "options": dict(options), "popsize": popsize, "restarts": campaign.restarts}
-    return common | asdict(campaign.budget)
+    settings = {"method": name, "options": dict(options), "popsize": popsize, "restarts": campaign.restarts}
+    settings |= asdict(campaign.budget)
+    if settings["max_iter"] is None and not campaign.limit_generations:
+        settings["max_iter"] = inf  # None would limit the generations if nothing else does
+    return settings
 
 
 def take(

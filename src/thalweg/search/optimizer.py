@@ -73,13 +73,15 @@ class Optimizer:
         """The start of the first run."""
         self.d = len(self.first)
         sigma0 = as_positive(sigma0, "sigma0", "a third of the distance to where the minimum may be is a good start")
-        self.method, self.options = method, dict(options or {})
         self.tolerances, rest = Tolerances.pick(options)
+        self.method, self.options = method, dict(options or {})
         self.strategy = make_strategy(method, popsize, **rest)
         """The strategy of the first run."""
         self.popsize_given = popsize
         self.space = make_space(bounds, self.d)
-        self.campaign = Campaign(self.strategy.population(self.d), sigma0, self.seed, restarts, bool(bipop), budget)
+        # inf is a budget too: that of a search that nothing but its criteria shall end
+        limit = restarts > 0 or (max_evals is None and max_iter is None and timeout is None)
+        self.campaign = Campaign(self.strategy.population(self.d), sigma0, self.seed, restarts, bool(bipop), budget, limit)
         """The account over all runs."""
         self.injected = np.empty((0, self.d))
         """Points that wait for a place in the next generation."""
@@ -280,6 +282,7 @@ class Optimizer:
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write all that the next generation needs to a file; a generation that was asked but not told will be asked again."""
+        checkpoint.check_target(self.strategy, path)
         settings = checkpoint.settings_of(self.method, self.options, self.popsize_given, self.campaign)
         search = self._problem(), settings, self.campaign, self.run, self.pending
         checkpoint.write(path, checkpoint.take(*search, injected=self.injected, elapsed=self.elapsed, extra=extra or {}))

@@ -22,7 +22,7 @@ from thalweg._common.checks import shortened
 from thalweg.storage import Target
 from thalweg.storage.atomic import replace
 
-FORMAT = 2
+FORMAT = 3
 
 # what `numpy.save` writes before the numbers: magic string, version 1.0, length of the header, header
 HEADER = re.compile(
@@ -109,7 +109,7 @@ def _check_format(meta: Any) -> None:
     found: int = meta["format"]
     if found < FORMAT:
         raise RefusedError(
-            f"has format {shortened(found)}, which only versions before 0.1 have written; remove it to begin anew"
+            f"has format {shortened(found)}, which only versions before 0.2 have written; remove it to begin anew"
         )
     if found > FORMAT:
         raise RefusedError(

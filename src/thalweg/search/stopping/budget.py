@@ -58,11 +58,6 @@ class Budget:
             None if timeout is None or timeout == inf else as_positive(timeout, "timeout"),
         )
 
-    @property
-    def limited(self) -> bool:
-        """True if evaluations, generations or time are limited."""
-        return not (self.max_evals is None and self.max_iter is None and self.timeout is None)
-
     def spent(self, nfev: int, nit: int, best_f: float, elapsed: float) -> dict[str, float]:
         """Return the limits that are reached, by name."""
         counts = Counts(nfev, nit, best_f, elapsed)
