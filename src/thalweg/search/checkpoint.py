@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from thalweg._common.checks import shortened
-from thalweg.search.checkpoint_contents import check as find_wrong
 from thalweg.storage import archive
+from thalweg.search.checkpoint_contents import check as find_wrong
 from thalweg.storage.archive import Target
 from thalweg.strategies.strategy import State, Strategy
 
