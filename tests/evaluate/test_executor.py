@@ -22,14 +22,14 @@ def test_the_order_is_that_of_the_points():
         assert evaluate(POINTS).tolist() == [1.0, 5.0, 4.0]
 
 
-def test_one_that_was_shut_down():
+def test_an_executor_that_was_shut_down():
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
     with pytest.raises(RuntimeError, match="all 3 evaluations so far have failed"):
         Evaluator(np.sum, workers=executor)(POINTS)
 
 
-def test_one_whose_process_dies():
+def test_an_executor_whose_process_dies():
     with ProcessPoolExecutor(1, get_context("spawn")) as executor:
         evaluate = Evaluator(lambda x: os._exit(3) if x[0] < 0 else 1.0, (), executor)
         assert np.array_equal(evaluate(POINTS), [1.0, 1.0, np.nan], equal_nan=True)
@@ -69,5 +69,5 @@ class Unknown(Executor):
         return future
 
 
-def test_one_of_unknown_size():
+def test_an_executor_of_unknown_size():
     assert Evaluator(np.sum, (), Unknown())(POINTS).tolist() == [1.0, 5.0, 4.0]

@@ -63,7 +63,7 @@ def test_a_script_without_a_guard(engine, tmp_path):
         assert " ".join(lines).count("noise") == 12  # two processes may share a line
 
 
-def test_none_stays_and_none_imports_jax():
+def test_no_process_stays_or_imports_jax():
     def loaded(x):
         return float("jax" in sys.modules or "thalweg" in sys.modules)
 
@@ -76,7 +76,7 @@ def test_none_stays_and_none_imports_jax():
     assert alive(child.pid for child in ours) == []
 
 
-def test_they_end_with_their_parent_and_take_what_they_started_along(tmp_path):
+def test_processes_end_with_their_parent_together_with_their_children(tmp_path):
     """However it ends, and though they are in the midst of an evaluation."""
     code = f"""
 import numpy as np, os, subprocess, pathlib
@@ -109,7 +109,7 @@ def test_a_timeout_ends_what_the_objective_has_started(tmp_path):
     assert alive(int(path.name) for path in tmp_path.iterdir()) == []
 
 
-def test_path_and_folder_are_ours(tmp_path, monkeypatch):
+def test_processes_inherit_path_and_folder(tmp_path, monkeypatch):
     (tmp_path / "thalweg_test_module.py").write_text("def fun(x, factor):\n    return factor * float(x.sum())\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -148,7 +148,7 @@ def test_processes_that_die_before_they_begin():
         evaluate(POINTS)
 
 
-def test_one_that_exits_or_is_stopped_while_idle():
+def test_an_objective_that_exits_and_a_process_killed_while_idle():
     with Evaluator(lambda x: sys.exit("enough") if x[0] < 0 else 1.0, workers=2) as evaluate:
         assert np.array_equal(evaluate(POINTS), [1.0, 1.0, np.nan], equal_nan=True)
         assert evaluate.first_failure == "the objective raised SystemExit: enough"

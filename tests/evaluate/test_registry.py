@@ -78,3 +78,12 @@ def test_a_missing_extra_is_named(name, library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ImportError, match=rf'thalweg.{name.title()} needs {library}, .*"thalweg\[{name}\]"'):
         Evaluator(sphere, workers=name)
+
+
+def test_a_broken_extra_is_not_called_missing(monkeypatch):
+    def broken(name):
+        raise ImportError("libray.so: no such file")
+
+    monkeypatch.setattr("importlib.import_module", broken)
+    with pytest.raises(ImportError, match=r"ray, which cannot be imported \(libray.so: no such file\)"):
+        Evaluator(sphere, workers="ray")

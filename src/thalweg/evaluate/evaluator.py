@@ -1,4 +1,4 @@
-"""`Evaluator`, by which the rest of the library evaluates points, whatever the engine."""
+"""`Evaluator`: evaluation of generations or single points by any engine, with a count of failures."""
 
 import logging
 import time
@@ -29,7 +29,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Evaluator:
-    """Evaluates points and counts failures. A context manager: its end ends the workers that it started.
+    """Evaluates points and counts failures. As a context manager it ends the workers that it started.
 
     A generation in one call:
 
@@ -114,7 +114,7 @@ class Evaluator:
 
     @property
     def takes_single_points(self) -> bool:
-        """False for engines of whole generations, for which only calls of the evaluator itself work."""
+        """True if points can be started one by one, False for a map or a vectorized objective."""
         return self.queue is not None
 
     @property

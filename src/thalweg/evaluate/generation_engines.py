@@ -33,8 +33,8 @@ class Vectorized(GenerationEngine):
             values = np.asarray(returned, dtype=object)
         if values.shape not in ((len(points),), (len(points), 1)):
             raise ValueError(
-                f"with vectorized=True fun must return one value per point, shape ({len(points)},) for points of shape "
-                f"{points.shape}, got shape {values.shape}"
+                f"with vectorized=True fun must return one value per point: got shape {values.shape} for points of shape "
+                f"{points.shape}, wanted ({len(points)},)"
             )
         values = values.reshape(len(points))
         if values.dtype.kind in "biuf":  # numbers already: no loop over large generations
