@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import thalweg
-from thalweg.objectives.rl import PolicySearch
+from thalweg.rl import PolicySearch
 
 # minus the mean return of 3 episodes, which end after 500 steps at the latest with a reward of 1 each
 search = PolicySearch("CartPole-v1", rollouts=3, seed=1)
