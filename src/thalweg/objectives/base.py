@@ -60,7 +60,7 @@ class Objective:
     """The minimiser of the untransformed function in dimension d."""
 
     about: str
-    """A short description."""
+    """A short description of the landscape."""
 
     multimodal: bool = False
     least_dimension: int = 1

@@ -26,7 +26,7 @@ READ = 2**20
 
 _running: set["subprocess.Popen[bytes]"] = set()
 _starting = threading.RLock()
-"""Guards `_running` from the start of a program to its entry there; reentrant, as a signal handler may call `kill_programs`."""
+"""Lock held from the start of a program to its entry in `_running`; reentrant, as signal handlers call `kill_programs`."""
 
 
 class ProgramError(RuntimeError):

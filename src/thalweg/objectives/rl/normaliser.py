@@ -48,7 +48,7 @@ class Moments:
         """Compute the moments of observations (n, size)."""
         if observations.ndim != 2 or not len(observations):
             raise ValueError(f"observations must have shape (n, size) with n > 0, got {observations.shape}")
-        with np.errstate(over="ignore", invalid="ignore"):  # `finite` reports them
+        with np.errstate(over="ignore", invalid="ignore"):  # non-finite moments are reported by `finite`
             mean = observations.mean(0)
             return cls(len(observations), mean, ((observations - mean) ** 2).sum(0))
 

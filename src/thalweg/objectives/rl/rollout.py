@@ -1,4 +1,4 @@
-"""Results of rollouts."""
+"""Results of one rollout, and of all rollouts of a policy."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
