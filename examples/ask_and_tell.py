@@ -1,4 +1,4 @@
-"""A loop of your own: evaluations that fail now and then, a point you already know, and a file to continue from.
+"""Ask and tell by hand, with evaluations that fail, a point that is known already, and a checkpoint to continue from.
 
 python examples/ask_and_tell.py
 """
@@ -12,7 +12,7 @@ import thalweg
 
 
 def experiment(x: np.ndarray) -> float | None:
-    """Stands for something slow that happens elsewhere; one region of the settings does not work at all."""
+    """Return the result of an experiment, or None in a region of settings where it fails."""
     if x[0] < -1.3:
         return None
     return float(100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2)

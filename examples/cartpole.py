@@ -1,4 +1,4 @@
-"""Balance a pole: the ten parameters of a linear policy, searched for by the return of whole episodes.
+"""Balance a pole: search for the ten parameters of a linear policy by the returns of whole episodes.
 
 pip install "thalweg[rl,plots]"
 python examples/cartpole.py
@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import thalweg
-from thalweg.objectives.rl import PolicySearch
+from thalweg.rl import PolicySearch
 
-# minus the mean return of 3 episodes, which end after 500 steps at the latest with a reward of 1 each
+# minus the mean return of 3 episodes, with a reward of 1 for each of at most 500 steps
 search = PolicySearch("CartPole-v1", rollouts=3, seed=1)
 
 es = thalweg.Optimizer(search.x0, sigma0=1.0, seed=1, max_evals=600)
@@ -37,4 +37,4 @@ axes.set_xlabel("function evaluations, each 3 episodes")
 axes.set_ylabel("mean return of the population")
 path = Path(tempfile.mkdtemp()) / "cartpole.png"
 figure.savefig(path)
-print(f"the way there: {path}")
+print(f"learning curve: {path}")

@@ -1,9 +1,9 @@
 #!/bin/sh
-# A program to minimise: how far a ball, thrown at an angle (degrees) with a speed (m/s), misses a target 20 m away and 3 m up.
+# An objective: the miss of a ball, thrown at an angle (degrees) with a speed (m/s), at a target 20 m away and 3 m up.
 #
 #   thalweg minimize --command "sh examples/external_program.sh {x}" --x0 40,12 --sigma0 3 --bounds "5,85;5,30" --workers 2
 #
-# Any language will do: numbers come in as arguments, the last line on stdout is the value, and a status other than 0 is a failure.
+# Any language will do: coordinates are arguments, the last line on stdout is the value, and a status other than 0 is a failure.
 
 exec awk -v angle="$1" -v speed="$2" '
 BEGIN {
@@ -15,7 +15,7 @@ BEGIN {
     }
     t = 20 / vx
     height = speed * sin(a) * t - 9.81 / 2 * t * t
-    effort = speed * speed / 100  # of all throws that hit, the gentlest
+    effort = speed * speed / 100  # prefers the slowest of all throws that hit
     print "height at the target:", height
     printf "%.17g\n", (height - 3) ^ 2 + effort
 }'

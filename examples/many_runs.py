@@ -1,4 +1,4 @@
-"""A thousand runs at once: is a larger population worth its evaluations on a function with many minima?
+"""A thousand runs at once: compare population sizes on a function with many minima.
 
 python examples/many_runs.py
 """
@@ -10,8 +10,8 @@ from thalweg.objectives import make_problems
 
 RUNS, BUDGET = 1000, 4000
 
-# the Rastrigin function in dimension 2, moved at random: one landscape for each run
-fun, landscapes = make_problems("rastrigin", 2, seeds=range(RUNS))
+# the Rastrigin function in dimension 2, with another random shift for each run
+fun, transforms = make_problems("rastrigin", 2, seeds=range(RUNS))
 
 for popsize in (6, 20, 80):
     runs = thalweg.run_many(
@@ -21,7 +21,7 @@ for popsize in (6, 20, 80):
         sigma0=1.0,
         seeds=RUNS,
         generations=BUDGET // popsize,
-        args=(landscapes,),
+        args=(transforms,),
         ftarget=1e-8,
     )
     solved = runs.fun <= 1e-8

@@ -1,90 +1,109 @@
 """BBOB's functions against COCO's own, and the instances against what the definitions promise."""
 
+from functools import cache
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.objectives.bbob import Problem, make_problem, make_problems, names, value, value_of
+from thalweg.objectives.bbob import BBOBProblem, make_problem, make_problems, names, value, value_of
 from thalweg.objectives.bbob.instances import gauss, rotation, uniform
 from thalweg.objectives.bbob.transforms import asymmetric, oscillate
 
 FUNCTIONS = range(1, 25)
 INSTANCES = range(1, 16)
 
+QUICK = 3
+
 mapped = jax.jit(jax.vmap(jax.vmap(value, in_axes=(0, None))))
-"""One program a dimension, for all problems and points."""
+"""One program for each dimension, for all problems and points."""
 
 
-def points(problems: Problem, d: int) -> np.ndarray:
-    """A few points a problem: in the box, around it, close to the minimum, and the minimum itself."""
-    rng, count = np.random.default_rng(d), len(problems.which)
-    steps = 10.0 ** rng.uniform(-6, -1, (count, 4, 1)) * rng.standard_normal((count, 4, d))
+class Evaluated(NamedTuple):
+    """All problems of one dimension with some points each, and the values there."""
+
+    d: int
+    problems: BBOBProblem
+    x: np.ndarray
+    values: np.ndarray
+
+    @property
+    def error(self) -> np.ndarray:
+        """f - f_opt."""
+        return self.values - self.problems.f_opt[:, None]
+
+
+@cache
+def evaluated(d: int) -> Evaluated:
+    """Evaluate 21 points for each problem, in this order.
+
+    The optimum, steps away from it of lengths 1e-4 to 1 in pairs, four closer ones at random, three points in the box and three
+    in and around it.
+    """
+    problems = make_problems(FUNCTIONS, INSTANCES, d)
+    rng, count, optimum = np.random.default_rng(d), len(problems.function), problems.x_opt[:, None]
+    steps = rng.standard_normal((count, 10, d)) * 10.0 ** np.arange(-4, 1).repeat(2)[:, None]
+    close = 10.0 ** rng.uniform(-6, -1, (count, 4, 1)) * rng.standard_normal((count, 4, d))
     inside, around = rng.uniform(-5, 5, (count, 3, d)), rng.uniform(-8, 8, (count, 3, d))
-    optimum = problems.x_opt[:, None]
-    return np.concatenate((inside, around, optimum + steps, optimum), axis=1)
+    x = np.concatenate((optimum, optimum + steps, optimum + close, inside, around), axis=1)
+    return Evaluated(d, problems, x, np.asarray(mapped(x, problems)))
 
 
-@pytest.mark.parametrize("d", [2, 3, 5, 10, 20, 40])
+dimensions = pytest.mark.parametrize("d", [QUICK, 10, *(pytest.param(d, marks=pytest.mark.check) for d in (2, 5, 20, 40))])
+
+
+@dimensions
 def test_values_equal_those_of_coco(d: int) -> None:
     cocoex = pytest.importorskip("cocoex")
-    problems = make_problems(FUNCTIONS, INSTANCES, d)
-    x = points(problems, d)
+    ours = evaluated(d)
     suite = cocoex.Suite("bbob", "instances: 1-15", f"dimensions: {d}")
     pairs = [(function, instance) for function in FUNCTIONS for instance in INSTANCES]
     theirs = [suite.get_problem_by_function_dimension_instance(function, d, instance) for function, instance in pairs]
-    expected = np.array([[problem(point) for point in group] for problem, group in zip(theirs, x, strict=True)])
-    found = np.asarray(mapped(x, problems))
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    expected = np.array([[problem(point) for point in group] for problem, group in zip(theirs, ours.x, strict=True)])
+    np.testing.assert_allclose(ours.values, expected, rtol=1e-9)
     # The distance to the minimum as well, as far as it can be told from f_opt, up to 1000, and from what COCO itself cancels.
-    f_opt = problems.f_opt[:, None]
-    np.testing.assert_allclose(found - f_opt, expected - f_opt, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(ours.error, expected - ours.problems.f_opt[:, None], rtol=1e-8, atol=1e-12)
 
 
-@pytest.mark.parametrize("d", [2, 5])
-def test_the_minimum_is_where_and_what_it_should_be(d: int) -> None:
-    problems = make_problems(FUNCTIONS, INSTANCES, d)
-    assert (np.abs(problems.x_opt) <= 5).all()
-    steps = np.random.default_rng(0).standard_normal((len(problems.which), 10, d)) * 10.0 ** np.arange(-4, 1).repeat(2)[:, None]
-    x = np.concatenate((problems.x_opt[:, None], problems.x_opt[:, None] + steps), axis=1)
-    found = np.asarray(mapped(x, problems))
-    np.testing.assert_allclose(found[:, 0], problems.f_opt, rtol=1e-14, atol=1e-13)
-    around = found[:, 1:] - problems.f_opt[:, None]
-    assert (around > -1e-12).all()
-    beyond = (problems.which == 5)[:, None]  # a slope that is level beyond its corner
-    assert (around[:, -2:] > 0).all(where=~beyond)
-    assert (around[:, :2] < 100).all()  # a step of 1e-4 leads nowhere else
+@dimensions
+def test_x_opt_and_f_opt_are_the_minimum(d: int) -> None:
+    ours = evaluated(d)
+    assert (np.abs(ours.problems.x_opt) <= 5).all()
+    np.testing.assert_allclose(ours.values[:, 0], ours.problems.f_opt, rtol=1e-14, atol=1e-13)
+    assert (ours.error > -1e-12).all()
+    constant = (ours.problems.function == 5)[:, None]  # the slope is constant beyond its corner
+    assert (ours.error[:, 9:11] > 0).all(where=~constant)
+    assert (ours.error[:, 1:3] < 100).all()  # a step of 1e-4 leads nowhere else
 
 
 def test_one_function_by_itself_equals_the_switch() -> None:
-    problems = make_problems(FUNCTIONS, [4], d=3)
-    x = np.random.default_rng(1).uniform(-6, 6, (24, 3))
-    together = jax.jit(jax.vmap(value))(x, problems)
+    ours = evaluated(QUICK)
+    chosen = slice(3, None, len(INSTANCES))  # instance 4 of each function
+    problems: BBOBProblem = jax.tree.map(lambda part: part[chosen], ours.problems)
 
     @jax.jit
-    def alone(x: jax.Array, problems: Problem) -> list[jax.Array]:
+    def alone(x: jax.Array, problems: BBOBProblem) -> list[jax.Array]:
         return [value_of(i + 1)(x[i], jax.tree.map(lambda part, i=i: part[i], problems)) for i in range(24)]
 
-    np.testing.assert_allclose(alone(x, problems), together, rtol=1e-11)
+    np.testing.assert_allclose(alone(ours.x[chosen, -1], problems), ours.values[chosen, -1], rtol=1e-11)
     assert value_of(9) is value_of(np.int64(9))
 
 
 def test_values_follow_the_type_of_the_point() -> None:
-    problems = make_problems(FUNCTIONS, [1], d=5)
-    x = np.random.default_rng(2).uniform(-4, 4, (24, 5))
-    double, single = (
-        np.asarray(jax.jit(jax.vmap(value))(jnp.asarray(x, dtype), problems)) for dtype in (jnp.float64, jnp.float32)
-    )
-    assert double.dtype == np.float64
+    ours = evaluated(QUICK)
+    single = np.asarray(mapped(jnp.asarray(ours.x[:, -6:-3], jnp.float32), ours.problems))
+    assert ours.values.dtype == np.float64
     assert single.dtype == np.float32
-    smooth = ~np.isin(problems.which, [16, 19, 23])  # these oscillate faster than single precision can tell
-    np.testing.assert_allclose(single[smooth], double[smooth], rtol=1e-4)
+    smooth = ~np.isin(ours.problems.function, [16, 19, 23])  # these oscillate faster than single precision can tell
+    np.testing.assert_allclose(single[smooth], ours.values[smooth, -6:-3], rtol=1e-4)
     assert value_of(1)([1, 2, 3, 4, 5], make_problem(1, 1, 5)).dtype == np.float64
 
 
 def test_problems_are_stacked_function_by_function() -> None:
     stacked = make_problems([21, 3], [2, 5], d=4)
-    assert stacked.which.tolist() == [21, 21, 3, 3]
+    assert stacked.function.tolist() == [21, 21, 3, 3]
     for i, (function, instance) in enumerate([(21, 2), (21, 5), (3, 2), (3, 5)]):
         jax.tree.map(
             np.testing.assert_array_equal, jax.tree.map(lambda part, i=i: part[i], stacked), make_problem(function, instance, 4)
@@ -124,28 +143,28 @@ def test_the_transformations_by_hand() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((0, 1, 2), ValueError, "function must be from 1 to 24, got 0"),
-        ((25, 1, 2), ValueError, "function must be from 1 to 24, got 25"),
-        ((1, 0, 2), ValueError, "instance must be from 1 to 200000, got 0"),
-        ((1, 1, 1), ValueError, "d must be at least 2, got 1"),
-        ((1.0, 1, 2), TypeError, "function must be an int, got 1.0"),
-        ((True, 1, 2), TypeError, "function must be an int, got True"),
-        ((1, "2", 2), TypeError, "instance must be an int, got '2'"),
-        ((1, 1, np.float64(3)), TypeError, "d must be an int"),
+        ((0, 1, 2), ValueError, "function.*got 0"),
+        ((25, 1, 2), ValueError, "function.*got 25"),
+        ((1, 0, 2), ValueError, "instance.*got 0"),
+        ((1, 1, 1), ValueError, "d must.*got 1"),
+        ((1.0, 1, 2), TypeError, "function.*got 1.0"),
+        ((True, 1, 2), TypeError, "function.*got True"),
+        ((1, "2", 2), TypeError, "instance.*got '2'"),
+        ((1, 1, np.float64(3)), TypeError, "d must"),
     ],
 )
-def test_what_is_no_problem_of_the_suite_is_refused(arguments: tuple, error: type[Exception], message: str) -> None:
+def test_wrong_arguments_are_refused(arguments: tuple, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make_problem(*arguments)
 
 
 def test_other_mistakes_are_named() -> None:
     p = make_problem(np.int64(1), 1, 2)
-    with pytest.raises(ValueError, match="functions and instances must each name at least one"):
+    with pytest.raises(ValueError, match="functions and instances"):
         make_problems([], [1], 2)
-    with pytest.raises(TypeError, match="function must be an int, got True"):
+    with pytest.raises(TypeError, match="function"):
         value_of(True)
-    with pytest.raises(ValueError, match=r"x must be one point of shape \(2,\).*jax\.vmap"):
+    with pytest.raises(ValueError, match=r"^x must.*jax\.vmap"):
         value(np.zeros((3, 2)), p)
-    with pytest.raises(ValueError, match=r"x must be one point of shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"^x must"):
         value(np.zeros(3), p)

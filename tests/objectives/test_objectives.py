@@ -191,16 +191,16 @@ def test_values_are_finite_and_never_below_the_optimum(objective: Objective, x: 
 
 
 @every
-def test_survives_the_way_to_a_worker(objective: Objective) -> None:
+def test_pickled_objectives_are_the_same(objective: Objective) -> None:
     x = np.array([0.3, -0.7])
     assert pickle.loads(pickle.dumps(objective))(x) == objective(x)
     assert hash(objective) == hash(OBJECTIVES[objective.name])
 
 
 def test_errors_name_the_fix() -> None:
-    with pytest.raises(ValueError, match="rosenbrock needs points of dimension 2 or more, got dimension 1"):
+    with pytest.raises(ValueError, match=r"rosenbrock.*dimension"):
         OBJECTIVES["rosenbrock"]([1.0])
     with pytest.raises(ValueError, match=r"shape \(d,\)"):
         OBJECTIVES["sphere"](1.0)
-    with pytest.raises(ValueError, match="a must be positive, got 0"):
+    with pytest.raises(ValueError, match=r"^a must"):
         banana(0.0)

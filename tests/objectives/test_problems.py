@@ -1,4 +1,4 @@
-"""Random landscapes: what moves, what turns, and what a seed decides."""
+"""Random transforms of objectives: shift, rotation, and their dependence on the seed."""
 
 import pickle
 
@@ -15,8 +15,8 @@ QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
 def test_transform_shifts_first_and_rotates_second() -> None:
     transform = Transform(np.array([1.0, 2.0]), QUARTER)
     # x - t = (2, 1); R (2, 1) = (-1, 2)
-    np.testing.assert_allclose(transform.enter(np.array([3.0, 3.0])), [-1.0, 2.0])
-    np.testing.assert_allclose(transform.leave(np.array([-1.0, 2.0])), [3.0, 3.0])
+    np.testing.assert_allclose(transform.forward(np.array([3.0, 3.0])), [-1.0, 2.0])
+    np.testing.assert_allclose(transform.inverse(np.array([-1.0, 2.0])), [3.0, 3.0])
     value = evaluate(OBJECTIVES["rosenbrock"], transform, np.array([3.0, 3.0]))
     assert value == pytest.approx(100 * (2 - 1) ** 2 + (1 + 1) ** 2)
 
@@ -46,7 +46,7 @@ def test_vmapped_transforms_equal_single_problems() -> None:
         np.testing.assert_allclose(mapped, expected, rtol=1e-11)
 
 
-def test_a_problem_depends_on_its_own_seed_alone() -> None:
+def test_a_transform_depends_only_on_its_own_seed() -> None:
     _, several = make_problems("sphere", 6, [3, 5, 8], rotate=True)
     _, alone = make_problems("rastrigin", 6, [5], rotate=True)
     np.testing.assert_array_equal(several.shift[1], alone.shift[0])
@@ -93,11 +93,11 @@ def test_rotations_are_uniform() -> None:
 
 
 def test_errors_name_the_fix() -> None:
-    with pytest.raises(ValueError, match="unknown objective 'spere'; choose one of sphere, "):
+    with pytest.raises(ValueError, match=r"objective 'spere'.*sphere"):
         make_problems("spere", 2, [0])
-    with pytest.raises(ValueError, match="seeds must name at least one landscape"):
+    with pytest.raises(ValueError, match="seeds"):
         make_problems("sphere", 2, [])
-    with pytest.raises(ValueError, match="seed must be a non-negative integer, got -1"):
+    with pytest.raises(ValueError, match=r"seed.*-1"):
         translated("sphere", 2, -1)
-    with pytest.raises(ValueError, match="beale needs points of dimension 2 or more"):
+    with pytest.raises(ValueError, match=r"beale.*dimension"):
         translated("beale", 1, 0)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from thalweg.cli.settings import RunSettings
 from thalweg.evaluate import ENGINES, Workers
-from thalweg.objectives.command import end_programs
+from thalweg.objectives.command import kill_programs
 
 
 @contextlib.contextmanager
@@ -29,7 +29,7 @@ def open_workers(settings: RunSettings) -> Generator[Workers, None, None]:
             closing = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True})
             closing.start()
             while closing.is_alive():
-                end_programs()
+                kill_programs()
                 closing.join(0.05)
 
 

@@ -1,4 +1,4 @@
-"""Test functions with known minima, moved and rotated at random, for numpy and JAX alike; and any program as an objective.
+"""Objectives: test functions with known minima for numpy and JAX, external programs, and policy search.
 
 >>> from thalweg.objectives import OBJECTIVES, translated
 >>> sorted(OBJECTIVES)[:4]
@@ -9,7 +9,7 @@
 
 from thalweg.objectives.base import Objective, Transform, evaluate
 from thalweg.objectives.command import Command
-from thalweg.objectives.problems import Problem, make_problems, rotated, translated
+from thalweg.objectives.problems import TransformedObjective, make_problems, rotated, translated
 from thalweg.objectives.registry import OBJECTIVES
 from thalweg.objectives.valleys import banana
 
@@ -17,8 +17,8 @@ __all__ = [
     "OBJECTIVES",
     "Command",
     "Objective",
-    "Problem",
     "Transform",
+    "TransformedObjective",
     "banana",
     "evaluate",
     "make_problems",

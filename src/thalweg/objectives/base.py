@@ -1,4 +1,4 @@
-"""What an objective is: a test function with a known minimum, for numpy and JAX arrays alike."""
+"""Test functions with a known minimum, defined once for numpy and JAX arrays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,38 +9,38 @@ import jax.numpy as jnp
 import numpy as np
 
 Points = Any
-"""An array of shape (..., d), of numpy or of JAX; where a user calls, also nested lists of numbers."""
+"""A numpy or JAX array of shape (..., d); public functions also take nested lists of numbers."""
 
 Values = Any
-"""An array of shape (...), of the same kind as the points."""
+"""A numpy or JAX array of shape (...), of the same kind as the points."""
 
 
 class Transform(NamedTuple):
-    """A moved and turned landscape, f(R (x - t)): plain data, so that `jax.vmap` can run over many landscapes at once."""
+    """A shift and a rotation of the search space, x -> R (x - t): a pytree, so that `jax.vmap` can map over many of them."""
 
     shift: Any
-    """t, shape (d,)."""
+    """The vector t of shape (d,)."""
 
     rotation: Any = None
-    """R, shape (d, d) and orthogonal; None leaves the axes as they are."""
+    """The orthogonal matrix R of shape (d, d); None stands for the identity."""
 
-    def enter(self, x: Points) -> Points:
-        """R (x - t), for points (..., d)."""
+    def forward(self, x: Points) -> Points:
+        """Return R (x - t) for points x of shape (..., d)."""
         moved = x - self.shift
         return moved if self.rotation is None else moved @ self.rotation.T
 
-    def leave(self, y: Points) -> Points:
-        """Undo `enter`: R' y + t."""
-        turned = y if self.rotation is None else y @ self.rotation
-        return turned + self.shift
+    def inverse(self, y: Points) -> Points:
+        """Return R' y + t, the inverse of `forward`."""
+        rotated = y if self.rotation is None else y @ self.rotation
+        return rotated + self.shift
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A function to minimise whose minimum is known to be 0.
+    """A function to minimise, with a known minimiser and the minimum 0.
 
-    Takes one point (d,) or a batch (..., d), and optionally a transform of the landscape. numpy in, numpy out; JAX arrays stay
-    JAX arrays, under `jit`, `vmap` and `grad` too. Hashable, so that `jax.jit` can take it as a static argument.
+    Call it with one point (d,) or a batch (..., d), and optionally with a `Transform`. numpy arrays give numpy arrays and JAX
+    arrays give JAX arrays, also under `jit`, `vmap` and `grad`. Objectives are hashable static arguments for `jax.jit`.
 
     >>> from thalweg.objectives import OBJECTIVES
     >>> rosenbrock = OBJECTIVES["rosenbrock"]
@@ -54,16 +54,18 @@ class Objective:
 
     name: str
     function: Callable[..., Values]
-    """The untransformed function of points (..., d); with `turns`, of points and a rotation that may be None."""
+    """The untransformed function of points (..., d); with `takes_rotation`, of points and a rotation or None."""
 
     optimum: Callable[[int], np.ndarray]
-    """Where the untransformed function is 0 in dimension d; see `x_opt`."""
+    """The minimiser of the untransformed function in dimension d."""
 
     about: str
+    """A short description of the landscape."""
+
     multimodal: bool = False
     least_dimension: int = 1
-    turns: bool = False
-    """Whether a rotation is part of the definition, used once more inside the function; such a problem is always rotated."""
+    takes_rotation: bool = False
+    """True if the rotation is used once more inside the function; random transforms then always have one."""
 
     f_opt: float = 0.0
 
@@ -71,29 +73,29 @@ class Objective:
         return evaluate(self, transform, x)
 
     def x_opt(self, d: int, transform: Transform | None = None) -> np.ndarray:
-        """The global minimum in dimension d."""
-        optimum = self.optimum(self.check(d))
-        return optimum if transform is None else np.asarray(transform.leave(optimum))
+        """Return the global minimiser in dimension d."""
+        optimum = self.optimum(self.check_dimension(d))
+        return optimum if transform is None else np.asarray(transform.inverse(optimum))
 
-    def check(self, d: int) -> int:
-        """Return the dimension where the function is defined in it; complain otherwise."""
+    def check_dimension(self, d: int) -> int:
+        """Return d, or raise an error if the function is not defined in dimension d."""
         if d < self.least_dimension:
-            raise ValueError(f"{self.name} needs points of dimension {self.least_dimension} or more, got dimension {d}")
+            raise ValueError(f"{self.name} needs dimension d >= {self.least_dimension}, got d = {d}; pass a longer point")
         return d
 
 
 def evaluate(objective: Objective, transform: Transform | None, x: Points) -> Values:
-    """The values f(R (x - t)) of the points x (..., d): pure, for one transform; map over several with `jax.vmap`."""
+    """Return the values f(R (x - t)) of points x (..., d) under one transform; map over several transforms with `jax.vmap`."""
     x = as_points(x)
-    objective.check(x.shape[-1])
-    y = x if transform is None else transform.enter(x)
-    if objective.turns:
+    objective.check_dimension(x.shape[-1])
+    y = x if transform is None else transform.forward(x)
+    if objective.takes_rotation:
         return objective.function(y, None if transform is None else transform.rotation)
     return objective.function(y)
 
 
 def as_points(x: Points) -> Points:
-    """An array of floating-point numbers with at least one axis; JAX arrays stay JAX arrays."""
+    """Convert x to an array of floating-point numbers with at least one axis; JAX arrays stay JAX arrays."""
     x = x if isinstance(x, jax.Array) else np.asarray(x)
     if x.ndim == 0:
         raise ValueError(f"x must have shape (d,) or (..., d), got the scalar {x}; write [x] for a point in dimension 1")
@@ -101,10 +103,10 @@ def as_points(x: Points) -> Points:
 
 
 def namespace(x: Points) -> Any:
-    """The module whose functions fit the array: `jax.numpy` for JAX's arrays and tracers, `numpy` otherwise."""
+    """Return `jax.numpy` for JAX arrays and tracers, `numpy` for all others."""
     return jnp if isinstance(x, jax.Array) else np
 
 
 def origin(d: int) -> np.ndarray:
-    """The point 0, where most of the functions have their minimum."""
+    """Return the point 0, the minimiser of most of the functions."""
     return np.zeros(d)

@@ -1,6 +1,6 @@
-"""Random landscapes, as in the paper: an objective moved by t ~ U[-2, 2]^d and, on demand, turned by a random rotation.
+"""Objectives shifted by t ~ U[-2, 2]^d and optionally rotated at random, as in the paper.
 
-Every landscape is drawn from its own integer seed and from nothing else, so all algorithms can meet the same ones.
+Each transform depends on its own integer seed alone, so that all algorithms can be compared on the same problems.
 """
 
 from collections.abc import Iterable
@@ -11,15 +11,15 @@ import jax
 import numpy as np
 
 from thalweg.objectives.base import Objective, Points, Transform, Values
-from thalweg.objectives.registry import find
+from thalweg.objectives.registry import find_objective
 
 HALF_WIDTH = 2.0
-"""Landscapes move within [-2, 2]^d (section 5.2 of the paper)."""
+"""The shifts are drawn from [-2, 2]^d (section 5.2 of the paper)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """One objective on one landscape, a function of x alone."""
+class TransformedObjective:
+    """An objective under a fixed transform, as a function of x alone."""
 
     objective: Objective
     transform: Transform
@@ -29,31 +29,31 @@ class Problem:
 
     @property
     def x_opt(self) -> np.ndarray:
-        """The global minimum of this landscape."""
+        """The global minimiser."""
         return self.objective.x_opt(self.transform.shift.shape[-1], self.transform)
 
 
-def translated(objective: str | Objective, d: int, seed: int) -> Problem:
-    """The objective moved at random.
+def translated(objective: str | Objective, d: int, seed: int) -> TransformedObjective:
+    """Return the objective shifted at random.
 
     >>> problem = translated("rastrigin", 3, seed=7)
     >>> float(problem(problem.x_opt))
     0.0
     """
-    return Problem(find(objective), draw(objective, d, seed))
+    return TransformedObjective(find_objective(objective), draw_transform(objective, d, seed))
 
 
-def rotated(objective: str | Objective, d: int, seed: int) -> Problem:
-    """The objective moved as by `translated` with the same seed, and rotated at random as well."""
-    return Problem(find(objective), draw(objective, d, seed, rotate=True))
+def rotated(objective: str | Objective, d: int, seed: int) -> TransformedObjective:
+    """Return the objective shifted as by `translated` with the same seed, and rotated at random as well."""
+    return TransformedObjective(find_objective(objective), draw_transform(objective, d, seed, rotate=True))
 
 
 def make_problems(
     objective: str | Objective, d: int, seeds: Iterable[int], *, rotate: bool = False
 ) -> tuple[Objective, Transform]:
-    """A function fun(x, transform) and its transforms, one a seed, stacked along a leading axis to be mapped over.
+    """Return a function fun(x, transform) and one transform for each seed, stacked along a leading axis for `jax.vmap`.
 
-    The transforms are float64 numpy arrays; the i-th depends on the i-th seed alone.
+    The transforms are float64 numpy arrays; the i-th depends only on the i-th seed.
 
     >>> fun, transforms = make_problems("sphere", 2, seeds=range(5))
     >>> transforms.shift.shape
@@ -61,25 +61,25 @@ def make_problems(
     >>> jax.vmap(fun)(transforms.shift, transforms).tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    objective = find(objective)
-    draws = [draw(objective, d, seed, rotate=rotate) for seed in seeds]
+    objective = find_objective(objective)
+    draws = [draw_transform(objective, d, seed, rotate=rotate) for seed in seeds]
     if not draws:
-        raise ValueError("seeds must name at least one landscape, got none; try range(10)")
+        raise ValueError("seeds must hold at least one integer, got none; pass range(10), for example")
     return objective, jax.tree.map(lambda *parts: np.stack(parts), *draws)
 
 
-def draw(objective: str | Objective, d: int, seed: int, *, rotate: bool = False) -> Transform:
-    """One random landscape. An objective with a rotation of its own is always rotated; the shift is the same either way."""
-    objective = find(objective)
+def draw_transform(objective: str | Objective, d: int, seed: int, *, rotate: bool = False) -> Transform:
+    """Draw a random transform, always with a rotation if the objective takes one; the shift does not depend on `rotate`."""
+    objective = find_objective(objective)
     if seed < 0:
         raise ValueError(f"seed must be a non-negative integer, got {seed}")
     first, second = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
-    shift = first.uniform(-HALF_WIDTH, HALF_WIDTH, objective.check(d))
-    return Transform(shift, random_rotation(second, d) if rotate or objective.turns else None)
+    shift = first.uniform(-HALF_WIDTH, HALF_WIDTH, objective.check_dimension(d))
+    return Transform(shift, random_rotation(second, d) if rotate or objective.takes_rotation else None)
 
 
 def random_rotation(rng: np.random.Generator, d: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """An orthogonal matrix from the Haar distribution: QR of a normal matrix, the signs of R's diagonal moved into Q.
+    """Draw an orthogonal matrix from the Haar distribution: QR of a normal matrix, the signs of R's diagonal moved into Q.
 
     Without the signs Q would depend on the convention of the QR routine (Mezzadri 2007). The determinant may be -1.
     """

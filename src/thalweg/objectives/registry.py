@@ -1,4 +1,4 @@
-"""All test functions by name; a new one is a function in its family's file and a word here."""
+"""The test functions by name; a new one is a function in a file beside this one and an entry here."""
 
 from thalweg.objectives.base import Objective
 from thalweg.objectives.multimodal import BEALE, GRIEWANK, RASTRIGIN, STYBLINSKI
@@ -10,10 +10,10 @@ _ALL = (SPHERE, ELLIPSOID, DISCUS, CIGAR, ROSENBROCK, BENT_CIGAR, RASTRIGIN, GRI
 OBJECTIVES: dict[str, Objective] = {objective.name: objective for objective in _ALL}
 
 
-def find(objective: str | Objective) -> Objective:
-    """The objective of that name; an objective is returned as it is."""
+def find_objective(objective: str | Objective) -> Objective:
+    """Return the objective of that name; an `Objective` is returned as it is."""
     if isinstance(objective, Objective):
         return objective
     if objective not in OBJECTIVES:
-        raise ValueError(f"unknown objective {objective!r}; choose one of {', '.join(OBJECTIVES)}, or pass an Objective")
+        raise ValueError(f"objective {objective!r} is unknown; pass one of {', '.join(OBJECTIVES)}, or an Objective")
     return OBJECTIVES[objective]

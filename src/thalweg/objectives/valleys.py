@@ -1,4 +1,4 @@
-"""Unimodal curved valleys: where a search distribution that bends should pay."""
+"""Functions with one curved valley, for which curved search distributions are made."""
 
 from functools import cache, partial
 
@@ -9,42 +9,42 @@ from thalweg.objectives.quadratics import cigar
 
 
 def chain(x: Points, a: float) -> Values:
-    """sum_{i<d} a (x_{i+1} - x_i^2)^2 + (1 - x_i)^2: the valley follows x_{i+1} = x_i^2 and narrows as a grows."""
+    """Rosenbrock: sum_{i<d} a (x_{i+1} - x_i^2)^2 + (1 - x_i)^2; the valley x_{i+1} = x_i^2 is narrower for a larger a."""
     here, following = x[..., :-1], x[..., 1:]
     return (a * (following - here**2) ** 2 + (1 - here) ** 2).sum(-1)
 
 
 @cache
 def banana(a: float, name: str | None = None) -> Objective:
-    """Rosenbrock's function with the factor a instead of 100: the same curve, a narrower valley for a larger a.
+    """Return Rosenbrock's function with the factor a instead of 100: the same curve, a narrower valley for a larger a.
 
     >>> float(banana(1e4)([0.0, 1.0]))
     10001.0
     """
     if not a > 0:
-        raise ValueError(f"a must be positive, got {a}; Rosenbrock's function has a = 100")
+        raise ValueError(f"a must be positive, got {a}; pass 100 for Rosenbrock's function")
     about = f"a curved valley, x_(i+1) = x_i^2, with the factor {a:g}"
     return Objective(name or f"banana-{a:g}", partial(chain, a=a), np.ones, about, least_dimension=2)
 
 
 def bent_cigar(y: Points, rotation: Points | None = None, beta: float | None = None) -> Values:
-    """cigar(R T_asy^beta(y)), y = R x: the cigar, bent by T_asy in the rotated axes and rotated once more."""
-    bent = asymmetric(y, bend(y.shape[-1]) if beta is None else beta)
+    """Bent cigar: cigar(R T_asy^beta(y)), y = R x, that is bent by T_asy in the rotated axes and rotated once more."""
+    bent = asymmetric(y, paper_beta(y.shape[-1]) if beta is None else beta)
     return cigar(bent if rotation is None else bent @ rotation.T)
 
 
-def bend(d: int) -> float:
-    """The paper's beta: 2 in dimension 10 and 0.5 in dimension 2, which serves for every other dimension too."""
+def paper_beta(d: int) -> float:
+    """Return the paper's beta: 2 in dimension 10 and 0.5 in dimension 2; other dimensions take 0.5 as well."""
     return 2.0 if d == 10 else 0.5
 
 
 def asymmetric(x: Points, beta: float) -> Points:
-    """T_asy^beta of BBOB: x_i^(1 + beta (i-1)/(d-1) sqrt(x_i)) where x_i > 0, unchanged elsewhere."""
+    """Return BBOB's T_asy^beta: x_i^(1 + beta (i-1)/(d-1) sqrt(x_i)) where x_i > 0, unchanged elsewhere."""
     xp = namespace(x)
     rates = xp.asarray(beta * np.linspace(0, 1, x.shape[-1]), x.dtype)
-    positive = xp.where(x > 0, x, 1.0)  # the power never sees x <= 0, so neither it nor its gradient is ever NaN
+    positive = xp.where(x > 0, x, 1.0)  # keeps x <= 0 out of the power, whose value or gradient would be NaN
     return xp.where(x > 0, positive ** (1 + rates * xp.sqrt(positive)), x)
 
 
 ROSENBROCK = banana(100.0, "rosenbrock")
-BENT_CIGAR = Objective("bent-cigar", bent_cigar, origin, "the cigar, bent and rotated at random", turns=True)
+BENT_CIGAR = Objective("bent-cigar", bent_cigar, origin, "the cigar, bent and rotated at random", takes_rotation=True)

@@ -1,4 +1,4 @@
-"""Policies: how many parameters, which is which, and actions inside their space."""
+"""Policies: number and order of the parameters, and actions inside their space."""
 
 import numpy as np
 import pytest
@@ -53,13 +53,13 @@ def test_a_normaliser_without_bias_still_centres():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="Box of numbers or Discrete"):
+    with pytest.raises(ValueError, match=r"actions.*got"):
         Policy.into(MultiBinary(2), 2)
-    with pytest.raises(ValueError, match="Box of numbers or Discrete"):
+    with pytest.raises(ValueError, match=r"actions.*got"):
         Policy.into(Box(0, 3, (1,), dtype=np.int8), 2)
-    with pytest.raises(ValueError, match="'clip' or 'tanh'"):
+    with pytest.raises(ValueError, match=r"^action must"):
         Policy.into(BOX, 2, action="sigmoid")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="hidden"):
         Policy.into(BOX, 2, (0,))
-    with pytest.raises(ValueError, match="n > 0"):
+    with pytest.raises(ValueError, match="observations"):
         Normaliser.of(np.empty((0, 2)))

@@ -1,4 +1,4 @@
-"""normalise="running": a generation is evaluated with what the generations before it have taught."""
+"""normalise="running": a generation is normalised by the observations of the generations before it."""
 
 import pickle
 
@@ -21,7 +21,7 @@ def running(env="Pendulum-v1", **options):
 
 
 def observed(x, seeds, normaliser=None):
-    """All that the linear policy x of the pendulum acts on, by hand."""
+    """Return the observations of the linear policy x in the pendulum, stepped by hand."""
     mean, std = (0, 1) if normaliser is None else (np.array(normaliser.mean), np.array(normaliser.std))
     env, seen = gymnasium.make("Pendulum-v1"), []
     for seed in seeds:
@@ -50,7 +50,7 @@ def test_each_generation_is_normalised_by_all_observations_before_it():
     assert frozen.normaliser == known
 
 
-def test_single_points_are_refused_and_looks_teach_nothing():
+def test_single_points_are_refused_and_single_evaluations_change_no_statistics():
     search = running()
     first, second = generations(search)
     search(first)
@@ -62,7 +62,7 @@ def test_single_points_are_refused_and_looks_teach_nothing():
     search.policy(x)
     search.observe(x, rollouts=1)
     assert search.normaliser == known
-    with pytest.raises(TypeError, match="'running'"):
+    with pytest.raises(TypeError, match="normalise"):
         PolicySearch("Pendulum-v1", normalise="frozen")  # type: ignore[arg-type]
     assert PolicySearch("Pendulum-v1").normaliser is None
 
@@ -77,7 +77,7 @@ def test_a_pickled_search_goes_on_as_the_search_itself():
 
 
 class Moody(gymnasium.Env):
-    """Two numbers that tell the time; action 1 breaks it, as `how` says."""
+    """An environment with two clocks as observations; action 1 breaks it in the way of `how`."""
 
     observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,))
     action_space = gymnasium.spaces.Discrete(2)
@@ -91,7 +91,7 @@ class Moody(gymnasium.Env):
         return self.o, {}
 
     def step(self, action):
-        self.o += 1.0  # in place: who keeps it must copy it
+        self.o += 1.0  # in place: a caller that keeps it must copy it
         if action == 1 and self.how == "raise":
             raise RuntimeError("broken")
         if action == 1 and self.how == "observation":
@@ -100,7 +100,7 @@ class Moody(gymnasium.Env):
 
 
 @pytest.mark.parametrize("how", ["observation", "reward", "raise"])
-def test_a_point_that_fails_teaches_nothing(how):
+def test_a_point_that_fails_changes_no_statistics(how):
     good, bad = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     options = {"max_steps": 5, "fixed": True}
     search, sound = running(Moody, options={"how": how}, **options), running(Moody, **options)

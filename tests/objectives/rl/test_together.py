@@ -1,4 +1,4 @@
-"""Together: whatever the workers are, all is as if the search itself had been called."""
+"""Together: with any workers, the result is that of calling the search itself."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +13,7 @@ from thalweg.objectives.rl import PolicySearch, Together
 
 
 @pytest.mark.parametrize("kind", ["processes", "threads", "map", "here"])
-def test_workers_tell_values_steps_and_statistics(kind):
+def test_workers_report_values_steps_and_statistics(kind):
     serial, search = (PolicySearch("CartPole-v1", rollouts=2, normalise="running", seed=1) for _ in range(2))
     generations = np.random.default_rng(0).normal(size=(3, 5, search.d))
     with ThreadPoolExecutor(2) as pool:
@@ -26,7 +26,7 @@ def test_workers_tell_values_steps_and_statistics(kind):
             assert together.evaluate.failures == 0
 
 
-def test_steps_are_counted_without_statistics_too_and_next_to_those_made_here():
+def test_steps_of_workers_are_added_to_those_of_this_process():
     search = PolicySearch("Pendulum-v1", rollouts=2, max_steps=20)
     search(search.x0)
     with ThreadPoolExecutor(2) as pool, Together(search, pool) as together:
@@ -39,7 +39,7 @@ def test_steps_are_counted_without_statistics_too_and_next_to_those_made_here():
             together(np.zeros((3, 3)))
 
 
-def test_what_is_raised_by_all_rollouts_is_told():
+def test_an_error_in_all_rollouts_is_raised():
     class Broken(gymnasium.Env):
         observation_space = action_space = gymnasium.spaces.Box(-1, 1, (2,))
 

@@ -1,7 +1,7 @@
-"""The 24 noiseless BBOB functions with COCO's instances, as functions that JAX can compile, map and run on a GPU.
+"""The 24 noiseless BBOB functions with COCO's instances, written in JAX to be compiled, mapped and run on a GPU.
 
 The functions are defined in Hansen, Finck, Ros and Auger, "Real-parameter black-box optimization benchmarking 2009: noiseless
-functions definitions" (INRIA RR-6829); where COCO's code (numbbo/coco) differs from the text, the code counts.
+functions definitions" (INRIA RR-6829); where COCO's code (numbbo/coco) differs from the text, this package follows the code.
 
 >>> import jax
 >>> from thalweg.objectives.bbob import make_problems, names, value_of
@@ -10,7 +10,7 @@ functions definitions" (INRIA RR-6829); where COCO's code (numbbo/coco) differs 
 ('Rosenbrock', (3,))
 """
 
-from thalweg.objectives.bbob.problem import Problem, make_problem, make_problems, names
+from thalweg.objectives.bbob.problem import BBOBProblem, make_problem, make_problems, names
 from thalweg.objectives.bbob.values import value, value_of
 
-__all__ = ["Problem", "make_problem", "make_problems", "names", "value", "value_of"]
+__all__ = ["BBOBProblem", "make_problem", "make_problems", "names", "value", "value_of"]

@@ -1,35 +1,35 @@
-"""f1 to f5: separable functions. Each is f(x) - f_opt at one point (d,)."""
+"""f1 to f5: separable functions. Each returns f(x) - f_opt at one point (d,)."""
 
 import jax
 import jax.numpy as jnp
 
-from thalweg.objectives.bbob.problem import Problem
-from thalweg.objectives.bbob.transforms import HALF_BOX, asymmetric, ladder, oscillate, outside, rastrigin
+from thalweg.objectives.bbob.problem import BBOBProblem
+from thalweg.objectives.bbob.transforms import HALF_BOX, asymmetric, boundary_penalty, geometric_weights, oscillate, rastrigin
 
 
-def sphere(x: jax.Array, p: Problem) -> jax.Array:
-    """f1: |x - x_opt|^2."""
+def sphere(x: jax.Array, p: BBOBProblem) -> jax.Array:
+    """f1: sphere, |x - x_opt|^2."""
     return ((x - p.x_opt) ** 2).sum()
 
 
-def ellipsoid(x: jax.Array, p: Problem) -> jax.Array:
-    """f2: condition 10^6, with ripples."""
-    return (ladder(1e6, x) * oscillate(x - p.x_opt) ** 2).sum()
+def ellipsoid(x: jax.Array, p: BBOBProblem) -> jax.Array:
+    """f2: ellipsoid with condition 10^6 and oscillations."""
+    return (geometric_weights(1e6, x) * oscillate(x - p.x_opt) ** 2).sum()
 
 
-def rippled_rastrigin(x: jax.Array, p: Problem) -> jax.Array:
-    """f3: Rastrigin's function, distorted."""
-    return rastrigin(ladder(10**0.5, x) * asymmetric(oscillate(x - p.x_opt), 0.2))
+def rippled_rastrigin(x: jax.Array, p: BBOBProblem) -> jax.Array:
+    """f3: Rastrigin's function, made asymmetric."""
+    return rastrigin(geometric_weights(10**0.5, x) * asymmetric(oscillate(x - p.x_opt), 0.2))
 
 
-def bueche_rastrigin(x: jax.Array, p: Problem) -> jax.Array:
-    """f4: as f3, but every second coordinate is ten times as steep on its positive side."""
+def bueche_rastrigin(x: jax.Array, p: BBOBProblem) -> jax.Array:
+    """f4: Büche-Rastrigin, with every second coordinate ten times as steep on its positive side."""
     z = oscillate(x - p.x_opt)
     odd = jnp.arange(x.shape[-1]) % 2 == 0  # the first, the third, ...
-    return rastrigin(ladder(10**0.5, x) * jnp.where(odd & (z > 0), 10 * z, z)) + 100 * outside(x)
+    return rastrigin(geometric_weights(10**0.5, x) * jnp.where(odd & (z > 0), 10 * z, z)) + 100 * boundary_penalty(x)
 
 
-def linear_slope(x: jax.Array, p: Problem) -> jax.Array:
-    """f5: a plane whose minimum is a corner of the box; what lies beyond the corner counts as the corner."""
+def linear_slope(x: jax.Array, p: BBOBProblem) -> jax.Array:
+    """f5: linear slope with its minimum in a corner of the box, constant beyond the corner."""
     towards = jnp.minimum(jnp.sign(p.x_opt) * x, HALF_BOX)
-    return (ladder(10.0, x) * (HALF_BOX - towards)).sum()
+    return (geometric_weights(10.0, x) * (HALF_BOX - towards)).sum()

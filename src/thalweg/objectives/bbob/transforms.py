@@ -1,6 +1,6 @@
-"""The transformations that BBOB's functions share, traced by JAX: the "symbols and definitions" of INRIA RR-6829.
+"""Transformations shared by the BBOB functions, in JAX: the "symbols and definitions" of INRIA RR-6829.
 
-Written once, so that XLA computes each of them once where all 24 functions are compiled into one program.
+Where all 24 functions are compiled into one program, XLA merges equal calls of these.
 """
 
 from typing import Any
@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 HALF_BOX = 5.0
-"""The suite's box is [-5, 5]^d."""
+"""Half the width of the suite's box [-5, 5]^d."""
 
 
 def oscillate(z: jax.Array) -> jax.Array:
-    """T_osz: ripples on the logarithm of each coordinate, different ones for either sign; 0 stays 0."""
+    """Return T_osz(z): oscillations of the logarithm of each coordinate that depend on its sign; 0 stays 0."""
     logarithm = jnp.log(jnp.where(z == 0, 1, jnp.abs(z)))
     first, second = jnp.where(z > 0, 10.0, 5.5), jnp.where(z > 0, 7.9, 3.1)
     ripples = jnp.sin(first.astype(z.dtype) * logarithm) + jnp.sin(second.astype(z.dtype) * logarithm)
@@ -22,53 +22,53 @@ def oscillate(z: jax.Array) -> jax.Array:
 
 
 def asymmetric(z: jax.Array, beta: float) -> jax.Array:
-    """T_asy: a positive coordinate i is raised to the power 1 + beta (i - 1) / (d - 1) sqrt(z_i)."""
+    """Return T_asy^beta(z): a positive coordinate i is raised to the power 1 + beta (i - 1) / (d - 1) sqrt(z_i)."""
     positive = jnp.where(z > 0, z, 1)
-    return jnp.where(z > 0, positive ** (1 + beta * steps(z) * jnp.sqrt(positive)), z)
+    return jnp.where(z > 0, positive ** (1 + beta * fractions(z) * jnp.sqrt(positive)), z)
 
 
-def ladder(base: float, z: jax.Array) -> jax.Array:
-    """base^((i - 1) / (d - 1)): from 1 for the first coordinate to the base for the last."""
+def geometric_weights(base: float, z: jax.Array) -> jax.Array:
+    """Return base^((i - 1) / (d - 1)): 1 for the first coordinate up to `base` for the last."""
     d = z.shape[-1]
     return jnp.asarray(base ** (np.arange(d) / (d - 1)), z.dtype)
 
 
-def steps(z: jax.Array) -> jax.Array:
-    """(i - 1) / (d - 1): from 0 to 1."""
+def fractions(z: jax.Array) -> jax.Array:
+    """Return (i - 1) / (d - 1): 0 for the first coordinate up to 1 for the last."""
     d = z.shape[-1]
     return jnp.asarray(np.arange(d) / (d - 1), z.dtype)
 
 
-def turn(matrix: Any, z: jax.Array) -> jax.Array:
-    """A matrix product in full precision, which a GPU would not give float32 unasked."""
+def rotate(matrix: Any, z: jax.Array) -> jax.Array:
+    """Return the matrix product in full precision; a GPU would round float32 by default."""
     return jnp.matmul(matrix, z, precision=jax.lax.Precision.HIGHEST)
 
 
-def turn_twice(p: Any, z: jax.Array, condition: float) -> jax.Array:
-    """R Lambda^condition Q z, with Q the other rotation: stretch a turned space, and turn it again."""
-    return turn(p.rotation, ladder(condition**0.5, z) * turn(p.other_rotation, z))
+def scale_rotated(p: Any, z: jax.Array, condition: float) -> jax.Array:
+    """Return R Lambda^condition Q z: scale the coordinates rotated by Q, and rotate the result by R."""
+    return rotate(p.R, geometric_weights(condition**0.5, z) * rotate(p.Q, z))
 
 
-def outside(x: jax.Array) -> jax.Array:
-    """f_pen: the squared distance to the box."""
+def boundary_penalty(x: jax.Array) -> jax.Array:
+    """Return f_pen(x), the squared distance of x to the box."""
     return (jnp.maximum(jnp.abs(x) - HALF_BOX, 0) ** 2).sum()
 
 
-def waves(z: jax.Array) -> jax.Array:
-    """1 - cos(2 pi z), as 2 sin(pi z)^2 of what z has beyond a whole number: exact near 0, and cheap for a large z."""
+def one_minus_cosine(z: jax.Array) -> jax.Array:
+    """Return 1 - cos(2 pi z) as 2 sin(pi r)^2, r = z - round(z): accurate near 0, and cheap for large z."""
     return 2 * jnp.sin(np.pi * (z - jnp.round(z))) ** 2
 
 
 def rastrigin(z: jax.Array) -> jax.Array:
-    """10 (d - sum cos(2 pi z_i)) + |z|^2."""
-    return (10 * waves(z) + z**2).sum()
+    """Return 10 (d - sum cos(2 pi z_i)) + |z|^2."""
+    return (10 * one_minus_cosine(z) + z**2).sum()
 
 
 def rosenbrock_terms(z: jax.Array) -> jax.Array:
-    """100 (z_i^2 - z_(i+1))^2 + (z_i - 1)^2, d - 1 of them."""
+    """Return the d - 1 terms 100 (z_i^2 - z_(i+1))^2 + (z_i - 1)^2."""
     return 100 * (z[:-1] ** 2 - z[1:]) ** 2 + (z[:-1] - 1) ** 2
 
 
 def rosenbrock_scale(d: int) -> float:
-    """How much Rosenbrock's valley shrinks in a large dimension, so that it stays in the box."""
+    """Return the factor by which Rosenbrock's valley shrinks in high dimension to stay in the box."""
     return max(1.0, d**0.5 / 8)

@@ -1,4 +1,4 @@
-"""Direct policy search (extra `rl`): the parameters of a policy as a point, minus its mean return as the objective.
+"""Direct policy search (extra `rl`): minimise minus the mean return of a policy over its parameters.
 
 >>> from thalweg.objectives.rl import PolicySearch
 >>> PolicySearch("CartPole-v1").d
@@ -7,8 +7,8 @@
 
 from thalweg.objectives.rl.normaliser import Normaliser
 from thalweg.objectives.rl.policy import Policy
-from thalweg.objectives.rl.rollout import Evaluation, Rollout
+from thalweg.objectives.rl.rollout import PolicyEvaluation, Rollout
 from thalweg.objectives.rl.search import PolicySearch
 from thalweg.objectives.rl.together import Together
 
-__all__ = ["Evaluation", "Normaliser", "Policy", "PolicySearch", "Rollout", "Together"]
+__all__ = ["Normaliser", "Policy", "PolicyEvaluation", "PolicySearch", "Rollout", "Together"]

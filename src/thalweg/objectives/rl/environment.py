@@ -1,4 +1,4 @@
-"""Environments of Gymnasium, made where they are used, and their spaces."""
+"""Gymnasium environments, made in the process that uses them, and their spaces."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -8,12 +8,12 @@ import numpy as np
 
 from thalweg._common.checks import as_count, shortened
 
-Make = str | Callable[..., Any]
-"""A name that Gymnasium knows, or a function that makes an environment."""
+EnvSource = str | Callable[..., Any]
+"""A name registered in Gymnasium, or a function that returns an environment."""
 
 
 def require() -> Any:
-    """The module `gymnasium`, or an error that says how to get it."""
+    """Import gymnasium, or raise an error that names the extra to install."""
     try:
         return importlib.import_module("gymnasium")
     except ModuleNotFoundError as error:
@@ -22,40 +22,40 @@ def require() -> Any:
         raise ImportError('policy search needs gymnasium, which is not installed: run pip install "thalweg[rl]"') from error
 
 
-def make(env: Make, options: Mapping[str, Any]) -> Any:
-    """A new environment."""
+def make(env: EnvSource, options: Mapping[str, Any]) -> Any:
+    """Make a new environment from a registered name or a function."""
     gymnasium = require()
     if isinstance(env, str):
         return gymnasium.make(env, **{"disable_env_checker": True, **options})
     if isinstance(env, gymnasium.Env):
         raise TypeError(
-            "env must be a name or a function that makes an environment, not an environment: every process makes its own; "
-            "pass lambda: ..."
+            "env must be a name or a function that returns an environment, got an environment; pass lambda: ..., as each "
+            "process makes its own"
         )
     made: Any = env(**options) if callable(env) else env
     if not isinstance(made, gymnasium.Env):
         raise TypeError(
-            f"env must be a name that gymnasium.make knows, or a function that makes an environment, got {shortened(made)}"
+            f"env must be a name registered in gymnasium, or a function that returns an environment, got {shortened(made)}"
         )
     return made
 
 
 def step_limit(env: Any, max_steps: int | None) -> int:
-    """How many steps a rollout has at most: what was asked for, or the environment's own limit if that is less."""
+    """Return the limit of steps of a rollout: the smaller of `max_steps` and the environment's own limit."""
     own = None if env.spec is None else env.spec.max_episode_steps
     if max_steps is None and own is None:
-        raise ValueError(f"{shortened(env)} has no limit of steps; pass max_steps")
+        raise ValueError(f"max_steps must be given, as {shortened(env)} has no step limit; pass 1000, for example")
     wanted = None if max_steps is None else as_count(max_steps, "max_steps")
     return min(limit for limit in (own, wanted) if limit is not None)
 
 
 def flattener(space: Any) -> tuple[int, Callable[[Any], np.ndarray] | None]:
-    """The number of observations, and what makes a vector of them; None if they are one already."""
+    """Return the length of an observation as a vector, and a function that flattens it, or None if it is a vector already."""
     spaces = importlib.import_module("gymnasium.spaces")
     try:
         size = int(spaces.flatdim(space))
     except (NotImplementedError, ValueError) as error:
-        raise ValueError(f"the observations of the environment cannot be made a vector: {shortened(space)}") from error
+        raise ValueError(f"env must have observations that can be flattened to a vector, got {shortened(space)}") from error
     if isinstance(space, spaces.Box):
         if len(space.shape) == 1:
             return size, None

@@ -1,4 +1,4 @@
-"""Deterministic policies: linear, or a small network of tanh layers; their parameters are one point."""
+"""Deterministic policies, linear or small networks of tanh layers, with all parameters in one vector."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from thalweg._common.checks import as_array, as_count, shortened
 from thalweg.objectives.rl.normaliser import Normaliser
 
 Bounding = Literal["clip", "tanh"]
-"""How outputs are brought into a box of actions."""
+"""The way in which outputs are brought into a box of actions."""
 
 Act = Callable[[np.ndarray], Any]
-"""From an observation, as a vector, to an action."""
+"""A function from an observation, as a vector, to an action."""
 
 
 class Layer(NamedTuple):
-    """x -> weights x + shift."""
+    """The affine map x -> weights x + shift."""
 
     weights: np.ndarray
     shift: np.ndarray | None
@@ -26,7 +26,7 @@ class Layer(NamedTuple):
 
 @dataclass(frozen=True)
 class Head:
-    """What becomes of the outputs."""
+    """The number of outputs of a policy, and the function from outputs to an action."""
 
     outputs: int
     act: Callable[[np.ndarray], Any]
@@ -34,18 +34,18 @@ class Head:
 
 @dataclass(frozen=True)
 class Policy:
-    """The shape of a policy: which point is which policy.
+    """The architecture of a policy: the map from a vector of parameters to a function from observations to actions.
 
     >>> from gymnasium.spaces import Discrete
     >>> policy = Policy.into(Discrete(2), observations=3)
     >>> policy.d, policy.act([0.0, 0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0])(np.array([0.1, 0.0, 0.0]))
     (8, 1)
 
-    A point holds layer after layer: the weights row by row, then the shifts.
+    The vector holds the layers in order, of each the weights row by row and then the shifts.
     """
 
     sizes: tuple[int, ...]
-    """Observations, hidden units of each layer, outputs."""
+    """Numbers of observations, of units in each hidden layer, and of outputs."""
     bias: bool
     head: Head
 
@@ -53,7 +53,7 @@ class Policy:
     def into(
         cls, space: Any, observations: int, hidden: Sequence[int] = (), bias: bool = True, action: Bounding = "clip"
     ) -> "Policy":
-        """A policy whose actions are elements of a `Box` or a `Discrete` space."""
+        """Make a policy whose actions are elements of a `Box` or `Discrete` space."""
         head = make_head(space, action)
         widths = tuple(as_count(width, "hidden") for width in hidden)
         return cls((observations, *widths, head.outputs), bias, head)
@@ -64,7 +64,7 @@ class Policy:
         return sum((entering + self.bias) * leaving for entering, leaving in pairwise(self.sizes))
 
     def layers(self, point: Any) -> list[Layer]:
-        """The point, (d,), an array of numpy or of JAX, cut into layers."""
+        """Split a numpy or JAX vector of parameters (d,) into layers."""
         layers: list[Layer] = []
         for entering, leaving in pairwise(self.sizes):
             cut, end = entering * leaving, (entering + self.bias) * leaving
@@ -73,7 +73,7 @@ class Policy:
         return layers
 
     def act(self, x: Any, normaliser: Normaliser | None = None) -> Act:
-        """The policy with the parameters x, of observations that are normalised first."""
+        """Return the policy with the parameters x, which first normalises observations if a normaliser is given."""
         point = as_array(x, "x")
         if point.shape != (self.d,):
             raise ValueError(f"x must have shape ({self.d},), one number for each parameter of the policy, got {point.shape}")
@@ -82,11 +82,27 @@ class Policy:
             weights = first.weights / np.array(normaliser.std)
             moved = weights @ np.array(normaliser.mean)
             first = Layer(weights, -moved if first.shift is None else first.shift - moved)
-        return _composed(first, deeper, self.head.act)
+        return compose([first, *deeper], self.head.act)
+
+
+class PolicyObjective:
+    """A function of the parameters of a policy."""
+
+    architecture: Policy
+
+    @property
+    def d(self) -> int:
+        """The number of parameters."""
+        return self.architecture.d
+
+    @property
+    def x0(self) -> np.ndarray:
+        """A start for the search: all parameters 0."""
+        return np.zeros(self.d)
 
 
 def make_head(space: Any, action: Bounding) -> Head:
-    """For an action space of Gymnasium."""
+    """Return the head of a policy for an action space of Gymnasium."""
     from gymnasium.spaces import Box, Discrete
 
     if action not in ("clip", "tanh"):
@@ -95,20 +111,21 @@ def make_head(space: Any, action: Bounding) -> Head:
         start = int(cast("Any", space).start)
         return Head(int(cast("Any", space).n), lambda z: start + int(z.argmax()))
     if not isinstance(space, Box) or not np.issubdtype(cast("Any", space).dtype, np.floating):
-        raise ValueError(f"the actions of the environment must be a Box of numbers or Discrete, got {shortened(space)}")
+        raise ValueError(f"env must have a Box of floats or a Discrete space of actions, got {shortened(space)}")
     box = cast("Any", space)
     shape, kind, low, high = box.shape, box.dtype, box.low.astype(float).ravel(), box.high.astype(float).ravel()
     if action == "clip":
         return Head(low.size, lambda z: np.minimum(np.maximum(z, low), high).astype(kind).reshape(shape))
     if not np.all(np.isfinite([low, high])):
-        raise ValueError(f"action='tanh' needs bounds on all actions, got {shortened(space)}; pass action='clip'")
+        raise ValueError(f"action='tanh' needs finite bounds on all actions, got {shortened(space)}; pass action='clip'")
     middle, half = (low + high) / 2, (high - low) / 2
     return Head(low.size, lambda z: (middle + half * np.tanh(z)).astype(kind).reshape(shape))
 
 
-def _composed(first: Layer, deeper: Sequence[Layer], head: Callable[[np.ndarray], Any]) -> Act:
-    weights, shift = first
-    if not deeper and shift is None:  # steps are many and short: no loop where none is needed
+def compose(layers: Sequence[Layer], head: Callable[[Any], Any], tanh: Callable[[Any], Any] = np.tanh) -> Callable[[Any], Any]:
+    """Return the function from observations to actions, with tanh between the layers; for JAX pass `jnp.tanh`."""
+    (weights, shift), *deeper = layers
+    if not deeper and shift is None:  # a special case for speed: steps are many and short
         return lambda o: head(weights @ o)
     if not deeper:
         return lambda o: head(weights @ o + shift)
@@ -116,7 +133,7 @@ def _composed(first: Layer, deeper: Sequence[Layer], head: Callable[[np.ndarray]
     def act(o: np.ndarray) -> Any:
         z = weights @ o if shift is None else weights @ o + shift
         for layer in deeper:
-            z = layer.weights @ np.tanh(z)
+            z = layer.weights @ tanh(z)
             if layer.shift is not None:
                 z = z + layer.shift
         return head(z)

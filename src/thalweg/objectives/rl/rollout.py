@@ -1,4 +1,4 @@
-"""What rollouts give."""
+"""Results of one rollout, and of all rollouts of a policy."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,35 +9,29 @@ from thalweg.objectives.rl.normaliser import Moments
 
 
 class Rollout(NamedTuple):
-    """One episode."""
+    """The result of one episode."""
 
     ret: float
     """The return: the sum of all rewards."""
     steps: int
 
 
-class Evaluation(NamedTuple):
-    """The rollouts of one policy."""
+class PolicyEvaluation(NamedTuple):
+    """The results of all rollouts of one policy."""
 
     returns: np.ndarray
     steps: np.ndarray
+    moments: Moments | None = None
+    """Moments of the observations, if they are normalised by running statistics."""
 
     @classmethod
-    def of(cls, rollouts: Sequence[Rollout]) -> "Evaluation":
-        """All of them."""
+    def of(cls, rollouts: Sequence[Rollout], moments: Moments | None = None) -> "PolicyEvaluation":
+        """Collect the results of single rollouts."""
         if not rollouts:
             raise ValueError("seeds must hold at least one environment seed, got none")
-        return cls(np.array([each.ret for each in rollouts]), np.array([each.steps for each in rollouts]))
+        return cls(np.array([each.ret for each in rollouts]), np.array([each.steps for each in rollouts]), moments)
 
     @property
     def value(self) -> float:
-        """What is minimised."""
+        """The value to minimise: minus the mean return."""
         return -float(self.returns.mean())
-
-
-class Trial(NamedTuple):
-    """The rollouts of one policy, and what it observed."""
-
-    evaluation: Evaluation
-    seen: Moments | None
-    """None unless observations are normalised by running statistics."""

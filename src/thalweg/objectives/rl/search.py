@@ -1,4 +1,4 @@
-"""`PolicySearch`: minus the mean return of a policy, as a function of its parameters."""
+"""`PolicySearch`: minus the mean return of a policy as a function of its parameters."""
 
 import hashlib
 import threading
@@ -11,15 +11,15 @@ import numpy as np
 from thalweg._common.checks import as_array, as_count, as_flag, as_seed, shortened
 from thalweg.objectives.rl import environment
 from thalweg.objectives.rl.normaliser import Moments, Normaliser
-from thalweg.objectives.rl.policy import Act, Bounding, Policy
-from thalweg.objectives.rl.rollout import Evaluation, Rollout, Trial
+from thalweg.objectives.rl.policy import Act, Bounding, Policy, PolicyObjective
+from thalweg.objectives.rl.rollout import PolicyEvaluation, Rollout
 
-OBSERVING = 10
-"""Rollouts of random actions that a normaliser is estimated from."""
+OBSERVED_ROLLOUTS = 10
+"""Default number of rollouts from which a normaliser is estimated."""
 
 
-class _Here:
-    """What belongs to this process: an environment for each thread, and the count of steps."""
+class _ProcessState:
+    """The state that stays in one process: an environment for each thread, and the number of steps."""
 
     def __init__(self) -> None:
         self.local = threading.local()
@@ -28,54 +28,54 @@ class _Here:
 
 
 @dataclass(frozen=True, eq=False)
-class PolicySearch:
-    """Minus the mean return of M rollouts, as a function of the parameters of a deterministic policy.
+class PolicySearch(PolicyObjective):
+    """Minus the mean return of M rollouts as a function of the parameters of a deterministic policy.
 
     >>> search = PolicySearch("CartPole-v1", rollouts=3, bias=False, seed=1)
     >>> search.d, search(search.x0) == -search.ret(search.x0) == search(search.x0)
     (8, True)
 
-    The value of a point depends on the point and on `seed` alone, not on what was evaluated before nor in which process: the
-    seeds of the environment are drawn from a hash of the point (`fixed=False`: noise that differs from point to point), or are
-    the same M for all points (`fixed=True`). Points that are evaluated by one call, (n, d), as `minimize(search, ...,
-    vectorized=True)` does, share their seeds, drawn from a hash of them all: common random numbers within a generation, fresh
-    ones in the next. `thalweg.objectives.rl.Together` does the same with workers.
+    The value of a point depends only on the point and on `seed`, not on earlier evaluations nor on the process. With
+    `fixed=False` the M environment seeds are drawn from a hash of the point, and the noise differs from point to point; with
+    `fixed=True` they are the same for all points. Points (n, d) that are evaluated in one call, as by `minimize(search, ...,
+    vectorized=True)`, share seeds drawn from a hash of all of them: common random numbers within a generation, fresh ones in
+    the next. `thalweg.rl.Together` does the same with workers.
 
-    With `normalise="running"` the value depends on the generations before it as well, and only generations can be evaluated:
+    With `normalise="running"` the value also depends on the generations before, and only generations can be evaluated:
 
     >>> search = PolicySearch("CartPole-v1", rollouts=1, normalise="running")
     >>> values = search(np.zeros((2, search.d)))
     >>> search.normaliser.mean != (0.0, 0.0, 0.0, 0.0)
     True
 
-    Picklable; every process, and every thread, makes an environment of its own when it first needs one.
+    A search is picklable. Each thread of each process makes its own environment when it first needs one.
     """
 
-    env: environment.Make
-    """A name that `gymnasium.make` knows, or a function that makes an environment."""
+    env: environment.EnvSource
+    """A name registered in Gymnasium, or a function that returns an environment."""
     rollouts: int = 10
-    """M."""
+    """M, the number of rollouts for each point."""
     hidden: Sequence[int] = ()
-    """Widths of hidden layers of tanh; none: a linear policy."""
+    """Widths of the hidden tanh layers; a linear policy has none."""
     bias: bool = True
     action: Bounding = "clip"
-    """How outputs become actions in a box: cut off at its bounds, or by tanh. Discrete actions: that of the largest output."""
+    """Map of outputs into a box of actions, by clipping or by tanh. A discrete action is the index of the largest output."""
     normalise: bool | Normaliser | Literal["running"] = False
-    """Whether observations are normalised: by given numbers, by those of rollouts of random actions, made here and once (True),
-    or by those of all generations so far ("running", as in ARS)."""
+    """Normalisation of observations: none (False), by a given normaliser, by one estimated here from rollouts of random actions
+    (True), or by statistics of all generations so far ("running", as in ARS)."""
     max_steps: int | None = None
-    """Of a rollout; by default the environment's own limit."""
+    """Limit of steps of a rollout; by default the environment's own limit."""
     fixed: bool = False
-    """Whether all points meet the same environment seeds."""
+    """True for the same environment seeds at all points."""
     seed: int = 0
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Further arguments of `gymnasium.make`, or of the function."""
+    """Further arguments of `gymnasium.make`, or of the function `env`."""
 
-    shape: Policy = field(init=False, repr=False)
-    """Which point is which policy."""
-    _seen: Moments | None = field(init=False, repr=False)
-    """Running statistics; unlike what is here, they travel with the object."""
-    _here: _Here = field(init=False, repr=False)
+    architecture: Policy = field(init=False, repr=False)
+    """Map from parameters to the policy."""
+    _moments: Moments | None = field(init=False, repr=False)
+    """Running statistics, which are pickled with the search, unlike the state of the process."""
+    _process: _ProcessState = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._set(rollouts=as_count(self.rollouts, "rollouts"), seed=as_seed(self.seed))
@@ -86,152 +86,142 @@ class PolicySearch:
         running = isinstance(self.normalise, str) and self.normalise == "running"
         if not running and not isinstance(self.normalise, bool | Normaliser):
             raise TypeError(f"normalise must be True, False, 'running' or a Normaliser, got {shortened(self.normalise)}")
-        self._set(_seen=Moments.none(self.shape.sizes[0]) if running else None)
+        self._set(_moments=Moments.empty(self.architecture.sizes[0]) if running else None)
         if self.normalise is True:
             self._set(normalise=self.observe())
-        if isinstance(self.normalise, Normaliser) and len(self.normalise.mean) != self.shape.sizes[0]:
-            known, seen = len(self.normalise.mean), self.shape.sizes[0]
-            raise ValueError(f"normalise is for {known} observations, but the environment has {seen}; observe() estimates one")
+        size = self.architecture.sizes[0]
+        if isinstance(self.normalise, Normaliser) and (given := len(self.normalise.mean)) != size:
+            raise ValueError(f"normalise is for {given} observations, but env has {size}; pass True, or a result of observe()")
 
     def _set(self, **fields: Any) -> None:
-        """Fields that are made here; users find them frozen."""
+        """Set fields of this frozen dataclass."""
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     def _prepare(self) -> None:
-        """What depends on the environment."""
-        self._set(_here=_Here())
+        """Make all that depends on the environment."""
+        self._set(_process=_ProcessState())
         size, _ = environment.flattener(self._env.observation_space)
-        self._set(shape=Policy.into(self._env.action_space, size, self.hidden, self.bias, self.action))
+        self._set(architecture=Policy.into(self._env.action_space, size, self.hidden, self.bias, self.action))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("shape", "_here")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("architecture", "_process")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._prepare()
 
     @property
-    def d(self) -> int:
-        """The number of parameters."""
-        return self.shape.d
-
-    @property
-    def x0(self) -> np.ndarray:
-        """All parameters 0: a start that is as good as any."""
-        return np.zeros(self.d)
-
-    @property
     def steps(self) -> int:
-        """Steps of environments made for this object: by this process, and by workers of `Together`; not by other workers."""
-        return self._here.steps
+        """The number of environment steps made by this process and by workers of `Together`, but not by other workers."""
+        return self._process.steps
 
     @property
     def normaliser(self) -> Normaliser | None:
-        """What observations are normalised by at present."""
-        if self._seen is not None:
-            return self._seen.normaliser
+        """The normaliser in use at present, if any."""
+        if self._moments is not None:
+            return self._moments.normaliser
         return self.normalise if isinstance(self.normalise, Normaliser) else None
 
     def __call__(self, x: Any) -> Any:
-        """Minus the mean return at x, (d,); or at all rows of x, (n, d), from the same environment seeds.
+        """Return minus the mean return at x (d,), or at all rows of x (n, d), from the same environment seeds.
 
-        Running statistics stay as they are for all rows, and then take in what was observed.
+        All rows are normalised by the same running statistics, which then learn from the new observations.
         """
         points = as_array(x, "x")
         if points.ndim == 1:
-            if self._seen is not None:
+            if self._moments is not None:
                 raise ValueError(
-                    "normalise='running' learns from whole generations (n, d), but x is one point; pass vectorized=True to "
-                    "minimize, with thalweg.objectives.rl.Together for workers, or call evaluate(x), which learns nothing"
+                    "x must be a generation (n, d) for normalise='running', got one point; pass vectorized=True to minimize, "
+                    "with thalweg.rl.Together for workers, or call evaluate(x), which leaves the statistics as they are"
                 )
             return self.evaluate(points).value
         seeds, normaliser = self.seeds(points), self.normaliser
-        trials = [self.trial(point, seeds, normaliser) for point in points]
-        self.learn(trials)
-        return np.array([trial.evaluation.value for trial in trials])
+        evaluations = [self.evaluate_in_generation(point, seeds, normaliser) for point in points]
+        self.learn(evaluations)
+        return np.array([evaluation.value for evaluation in evaluations])
 
     def ret(self, x: Any) -> float:
-        """The mean return at x."""
+        """Return the mean return at x."""
         return -self.evaluate(as_array(x, "x").reshape(-1)).value
 
-    def evaluate(self, x: Any, seeds: Iterable[int] | None = None) -> Evaluation:
-        """All rollouts at x, from its own environment seeds or from others."""
+    def evaluate(self, x: Any, seeds: Iterable[int] | None = None) -> PolicyEvaluation:
+        """Run all rollouts at x, from its own environment seeds or from given ones."""
         point = as_array(x, "x")
         act = self.policy(point)
-        return Evaluation.of([self._roll(act, seed) for seed in (self.seeds(point) if seeds is None else seeds)])
+        return PolicyEvaluation.of([self._roll(act, seed) for seed in (self.seeds(point) if seeds is None else seeds)])
 
-    def trial(self, x: Any, seeds: Iterable[int], normaliser: Normaliser | None) -> Trial:
-        """One point of a generation: all its rollouts, and what `learn` is to take in, wherever that is."""
+    def evaluate_in_generation(self, x: Any, seeds: Iterable[int], normaliser: Normaliser | None) -> PolicyEvaluation:
+        """Run all rollouts of one point of a generation, with the moments that `learn` needs for running statistics."""
         act = self._policy(x, normaliser)
-        if self._seen is None:
-            return Trial(Evaluation.of([self._roll(act, seed) for seed in seeds]), None)
-        seen, done = Moments.none(self.shape.sizes[0]), list[Rollout]()
+        if self._moments is None:
+            return PolicyEvaluation.of([self._roll(act, seed) for seed in seeds])
+        moments, rollouts = Moments.empty(self.architecture.sizes[0]), list[Rollout]()
         for seed in seeds:
-            look, observations = self._watched(act)
-            done.append(self._roll(look, seed))
-            seen = seen.merged(Moments.of(np.stack(observations)))
-        return Trial(Evaluation.of(done), seen)
+            recording, observations = self._recorded(act)
+            rollouts.append(self._roll(recording, seed))
+            moments = moments.merged(Moments.of(np.stack(observations)))
+        return PolicyEvaluation.of(rollouts, moments)
 
-    def learn(self, trials: Iterable[Trial]) -> None:
-        """Take in what a generation has observed, except where a value or an observation is not finite."""
-        with self._here.lock:
-            for evaluation, seen in trials:
-                if self._seen is None or seen is None or not np.isfinite(evaluation.value):
+    def learn(self, evaluations: Iterable[PolicyEvaluation]) -> None:
+        """Add the observations of a generation to the running statistics, except those of points with non-finite numbers."""
+        with self._process.lock:
+            for evaluation in evaluations:
+                if self._moments is None or evaluation.moments is None or not np.isfinite(evaluation.value):
                     continue
-                merged = self._seen.merged(seen)
+                merged = self._moments.merged(evaluation.moments)
                 if merged.finite:
-                    self._set(_seen=merged)
+                    self._set(_moments=merged)
 
-    def count(self, steps: int) -> None:
-        """Steps of environments that others have made for this object."""
-        with self._here.lock:
-            self._here.steps += steps
+    def add_steps(self, steps: int) -> None:
+        """Add to the number of environment steps."""
+        with self._process.lock:
+            self._process.steps += steps
 
     def rollout(self, x: Any, seed: int) -> Rollout:
-        """One rollout from an environment seed."""
+        """Run one rollout from an environment seed."""
         return self._roll(self.policy(x), seed)
 
     def policy(self, x: Any) -> Act:
-        """The policy of the point x: a function from observations, as the environment gives them, to actions."""
+        """Return the policy with the parameters x: a function from observations of the environment to actions."""
         return self._policy(x, self.normaliser)
 
     def _policy(self, x: Any, normaliser: Normaliser | None) -> Act:
-        act = self.shape.act(x, normaliser)
+        act = self.architecture.act(x, normaliser)
         flatten = environment.flattener(self._env.observation_space)[1]
         return act if flatten is None else lambda o: act(flatten(o))
 
     def seeds(self, points: np.ndarray) -> list[int]:
-        """The environment seeds of a point or of several together: the same for the same points."""
+        """Return the environment seeds of one point, or those that several points share; equal points give equal seeds."""
         words: list[int] = []
         if not self.fixed:
             digest = hashlib.blake2b(np.ascontiguousarray(points, np.float64).tobytes(), digest_size=16).digest()
             words = np.frombuffer(digest, "<u4").tolist()
         return np.random.SeedSequence([self.seed, *words]).generate_state(self.rollouts).tolist()
 
-    def observe(self, x: Any = None, rollouts: int = OBSERVING) -> Normaliser:
-        """A normaliser of what the policy x observes; without x, of what random actions show."""
+    def observe(self, x: Any = None, rollouts: int = OBSERVED_ROLLOUTS) -> Normaliser:
+        """Estimate a normaliser from rollouts of the policy x, or of random actions if x is None."""
         env = self._env
-        look, seen = self._watched((lambda _: env.action_space.sample()) if x is None else self.policy(x))
+        recording, seen = self._recorded((lambda _: env.action_space.sample()) if x is None else self.policy(x))
         env.action_space.seed(self.seed)
         for seed in np.random.SeedSequence([self.seed]).generate_state(as_count(rollouts, "rollouts")).tolist():
-            self._roll(look, seed)
+            self._roll(recording, seed)
         return Normaliser.of(np.stack(seen))
 
-    def _watched(self, act: Act) -> tuple[Act, list[np.ndarray]]:
-        """The policy, and what it will have observed."""
+    def _recorded(self, act: Act) -> tuple[Act, list[np.ndarray]]:
+        """Return the policy with its observations recorded, and the list to which they are added."""
         flatten, seen = environment.flattener(self._env.observation_space)[1] or np.asarray, list[np.ndarray]()
 
-        def look(o: Any) -> Any:
-            seen.append(np.array(flatten(o), float))  # a copy: the environment may write into its own
+        def recording(o: Any) -> Any:
+            seen.append(np.array(flatten(o), float))  # a copy, as the environment may reuse its array
             return act(o)
 
-        return look, seen
+        return recording, seen
 
     @property
     def _env(self) -> Any:
-        """This thread's environment."""
-        local = self._here.local
+        """The environment of this thread."""
+        local = self._process.local
         if not hasattr(local, "env"):
             local.env = environment.make(self.env, self.options)
         return local.env
@@ -240,10 +230,10 @@ class PolicySearch:
         env, total, steps = self._env, 0.0, 0
         limit = environment.step_limit(env, self.max_steps)
         o, _ = env.reset(seed=int(seed))
-        for steps in range(1, limit + 1):  # noqa: B007 (the count outlives the loop)
+        for steps in range(1, limit + 1):  # noqa: B007 (used after the loop)
             o, reward, terminated, truncated, _ = env.step(act(o))
             total += float(reward)
             if terminated or truncated:
                 break
-        self.count(steps)
+        self.add_steps(steps)
         return Rollout(total, steps)

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from thalweg.batch.run_restarts import run_restarts
-from thalweg.objectives.bbob import Problem, make_problem, value
+from thalweg.objectives.bbob import BBOBProblem, make_problem, value
 from thalweg.search.stopping import Tolerances
 from thalweg.strategies.registry import make_strategy
 from thalweg_studies.bbob.entrant import Entrant
@@ -57,7 +57,9 @@ def run_batch(store: Store, units: Sequence[Unit]) -> list[Run]:
     """The records of units that differ in function and instance only."""
     (entrant, _, d, _), settings = units[0], store.settings
     budget = settings.evaluations(d)
-    problems: Problem = jax.tree.map(lambda *parts: np.stack(parts), *(make_problem(u.function, u.instance, d) for u in units))
+    problems: BBOBProblem = jax.tree.map(
+        lambda *parts: np.stack(parts), *(make_problem(u.function, u.instance, d) for u in units)
+    )
     found = run_restarts(
         entrant.name,
         value,

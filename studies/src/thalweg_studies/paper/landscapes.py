@@ -39,7 +39,7 @@ def family(functions: tuple[str, ...]) -> Callable[[Array, Landscape], Array]:
 
     def value(x: Array, landscape: Landscape) -> Array:
         plain, turned = Transform(landscape.shift), Transform(landscape.shift, landscape.rotation)
-        values = [OBJECTIVES[name](x, turned if OBJECTIVES[name].turns else plain) for name in functions]
+        values = [OBJECTIVES[name](x, turned if OBJECTIVES[name].takes_rotation else plain) for name in functions]
         return jnp.stack(values)[landscape.which]
 
     return value

@@ -1,4 +1,4 @@
-"""Direct policy search under its short name; see `thalweg.objectives.rl`."""
+"""Direct policy search (extra `rl`), the short name of `thalweg.objectives.rl`."""
 
 from thalweg.objectives.rl import Normaliser, Policy, PolicySearch, Together
 
