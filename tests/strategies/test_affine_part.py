@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.strategies import affine_part as gauge
-from thalweg.strategies.distribution import Bent
+from thalweg.strategies.affine_part import design_points, fit_affine_part, nonlinearity
+from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flows import NICE
 from thalweg.strategies.latents import LATENTS
 from thalweg.strategies.latents.frame import Frame
@@ -24,7 +24,7 @@ def bent_params(key, scale=0.3):
 
 def test_the_design_has_exact_moments():
     for d, n in ((1, 2), (3, 40), (10, 6)):
-        e = gauge.design(jax.random.key(0), d, n, jnp.float64)
+        e = design_points(jax.random.key(0), d, n, jnp.float64)
         assert len(e) % 2 == 0
         assert len(e) >= max(n, 2 * d + 2)
         assert np.allclose(e.mean(0), 0, atol=1e-14)
@@ -44,14 +44,14 @@ def test_absorbing_the_affine_part_leaves_every_point_where_it_was(name, conditi
 
     outer = latent.frame(state)  # where the flow has learned something the latent does not yet hold
     params = bent_params(jax.random.key(3))
-    points = gauge.design(jax.random.key(4), D, 40, jnp.float64)
+    points = design_points(jax.random.key(4), D, 40, jnp.float64)
     e = jax.random.normal(jax.random.key(5), (200, D))
-    bent = Bent(flow, latent.base)
-    before = bent.forward(params, outer, e)
+    distribution = SearchDistribution(flow, latent.base)
+    before = distribution.forward(params, outer, e)
 
-    affine = gauge.affine_part(points, flow.forward(params, points), diagonal=diagonal)
+    affine = fit_affine_part(points, flow.forward(params, points), diagonal=diagonal)
     absorbed = latent.absorb(state, outer.after(affine))
-    after = bent.forward(params, latent.frame(absorbed).after(affine.inverse()), e)
+    after = distribution.forward(params, latent.frame(absorbed).after(affine.inverse()), e)
     assert np.max(np.abs(after - before)) < 1e-12 * float(jnp.max(latent.frame(state).std()))
     assert np.array_equal(absorbed.sigma, state.sigma)
 
@@ -63,13 +63,13 @@ def test_absorbing_the_affine_part_leaves_every_point_where_it_was(name, conditi
 
 
 def test_a_straight_flow_has_no_nonlinearity_and_a_bent_one_has():
-    points = gauge.design(jax.random.key(0), D, 40, jnp.float64)
+    points = design_points(jax.random.key(0), D, 40, jnp.float64)
     straight = NICE().init(jax.random.key(1), D, jnp.float64)
     bent = bent_params(jax.random.key(1))
     for params, low, high in ((straight, 0.0, 1e-14), (bent, 0.05, 5.0)):
         y = NICE().forward(params, points)
-        affine = gauge.affine_part(points, y, diagonal=False)
-        assert low <= float(gauge.nonlinearity(points, y, affine.inverse())) <= high
+        affine = fit_affine_part(points, y, diagonal=False)
+        assert low <= float(nonlinearity(points, y, affine.inverse())) <= high
 
 
 def test_whitening_far_from_the_origin_costs_no_digits():

@@ -89,9 +89,9 @@ def test_the_identity_flow_is_the_latent_to_the_last_bit(latent):
     bent = Optimizer(np.zeros(3), method=GNNES(latent=LATENTS[latent](), flow=Identity()), seed=0)
     plain = Optimizer(np.zeros(3), method=latent, seed=0)
     for _ in range(8):
-        X, Y = bent.ask(), plain.ask()
+        X, Y = distribution.ask(), plain.ask()
         assert np.array_equal(X, Y)
-        bent.tell(X, [sphere(x) for x in X])
+        distribution.tell(X, [sphere(x) for x in X])
         plain.tell(Y, [sphere(y) for y in Y])
 
 

@@ -14,9 +14,7 @@ import numpy as np
 
 from thalweg.compiled import disk_cache as compile_cache
 from thalweg.compiled.program import Program
-from thalweg.strategies.gnnes import GNNES
-from thalweg.strategies.latents.base import Latent
-from thalweg.strategies.strategy import Array, Key, State, Strategy
+from thalweg.strategies.strategy import Array, HasAffineScale, Key, State, Strategy
 
 
 class View(NamedTuple):
@@ -203,9 +201,8 @@ def is_finite(tree: State) -> Array:
 
 
 def scale_of(strategy: Strategy, state: Any) -> Array | None:
-    """The affine part of the search distribution, (d, d) or (d,); None where there is none."""
-    latent, inner = (strategy.latent, state.latent) if isinstance(strategy, GNNES) else (strategy, state)
-    return latent.frame(inner).scale if isinstance(latent, Latent) else None
+    """Return the scale of the affine part of the search distribution, (d, d) or (d,); None where it is unknown."""
+    return strategy.affine_scale(state) if isinstance(strategy, HasAffineScale) else None
 
 
 def _is_key(leaf: Any) -> bool:

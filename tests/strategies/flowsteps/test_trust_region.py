@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.strategies import affine_part as gauge
 from thalweg.strategies import ranking
-from thalweg.strategies.distribution import Bent
+from thalweg.strategies.affine_part import design_points, fit_affine_part
+from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flows import NICE, Affine
 from thalweg.strategies.flowsteps import Batch, TrustRegion
 from thalweg.strategies.flowsteps.history import History
@@ -18,13 +18,13 @@ from thalweg.strategies.latents.frame import Frame
 N, D = 60, 3
 with jax.enable_x64(True):
     FRAME = Frame(jnp.asarray([1.0, 2.0, 3.0]), jnp.diag(jnp.asarray([1.0, 0.1, 10.0]))).solved()
-    POINTS = gauge.design(jax.random.key(11), D, 120, jnp.float64)
+    POINTS = design_points(jax.random.key(11), D, 120, jnp.float64)
 
 
-def make_batch(bent, params, fun, seed=0):
+def make_batch(distribution, params, fun, seed=0):
     e = jax.random.normal(jax.random.key(seed), (N, D), jnp.float64)
-    x = bent.forward(params, FRAME, e)
-    return Batch(e, x, fun(FRAME.whiten(x)), bent.log_prob_of_draw(params, FRAME, e), FRAME)
+    x = distribution.forward(params, FRAME, e)
+    return Batch(e, x, fun(FRAME.whiten(x)), distribution.log_prob_of_draw(params, FRAME, e), FRAME)
 
 
 def curved(y):
@@ -33,11 +33,13 @@ def curved(y):
 
 def test_the_affine_step_is_the_known_natural_gradient():
     """From the identity, with the latent unmoved: the shift is along sum u e, the generator along sum u e e', of trace 0."""
-    bent, step = Bent(Affine(), GAUSSIAN), TrustRegion(products=12, damping=1e-6, radius=1e-6)
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
-    batch = make_batch(bent, params, lambda y: y[:, 0])
-    points = gauge.design(jax.random.key(12), D, 80_000, jnp.float64)
-    new, _, info = step.step(bent, params, FRAME, step.init(bent, params, N, D), batch, points, jax.random.key(1))
+    distribution, step = SearchDistribution(Affine(), GAUSSIAN), TrustRegion(products=12, damping=1e-6, radius=1e-6)
+    params = distribution.flow.init(jax.random.key(0), D, jnp.float64)
+    batch = make_batch(distribution, params, lambda y: y[:, 0])
+    points = design_points(jax.random.key(12), D, 80_000, jnp.float64)
+    new, _, info = step.step(
+        distribution, params, FRAME, step.init(distribution, params, N, D), batch, points, jax.random.key(1)
+    )
     u = ranking.assign(batch.f, ranking.nes_utilities(N))
     shift, second = u @ batch.e, (batch.e * u[:, None]).T @ batch.e
     # Gauss-Newton metric at the identity: 1 for the shift, 1 for each entry of the generator, of trace 0
@@ -49,17 +51,17 @@ def test_the_affine_step_is_the_known_natural_gradient():
 
 @pytest.mark.parametrize("radius", [1e-3, 0.1])
 def test_the_bound_on_the_kl_divergence_holds_on_fresh_draws(radius):
-    bent = Bent(NICE(), GAUSSIAN)
+    distribution = SearchDistribution(NICE(), GAUSSIAN)
     step = TrustRegion(radius=radius, products=10)
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
-    state = step.init(bent, params, N, D)
+    params = distribution.flow.init(jax.random.key(0), D, jnp.float64)
+    state = step.init(distribution, params, N, D)
     take = jax.jit(step.step, static_argnums=0)
     for seed in range(4):
-        batch = make_batch(bent, params, curved, seed)
-        new, state, info = take(bent, params, FRAME, state, batch, POINTS, jax.random.key(seed))
+        batch = make_batch(distribution, params, curved, seed)
+        new, state, info = take(distribution, params, FRAME, state, batch, POINTS, jax.random.key(seed))
         e = jax.random.normal(jax.random.key(100 + seed), (20_000, D), jnp.float64)
-        x = bent.forward(params, FRAME, e)
-        log_ratio = bent.log_prob(new, FRAME, x) - bent.log_prob_of_draw(params, FRAME, e)
+        x = distribution.forward(params, FRAME, e)
+        log_ratio = distribution.log_prob(new, FRAME, x) - distribution.log_prob_of_draw(params, FRAME, e)
         kl = float(jnp.mean(jnp.expm1(log_ratio) - log_ratio))
         assert 0 < kl < 4 * radius  # the step measured at most 2 radius on its own 60 draws
         assert 0 < float(info["kl"]) <= 2 * radius
@@ -67,14 +69,14 @@ def test_the_bound_on_the_kl_divergence_holds_on_fresh_draws(radius):
 
 
 def test_the_step_raises_the_importance_weighted_utility():
-    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion(radius=0.01)
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
-    batch = make_batch(bent, params, curved)
-    new, _, _ = step.step(bent, params, FRAME, step.init(bent, params, N, D), batch, POINTS, jax.random.key(1))
+    distribution, step = SearchDistribution(NICE(), GAUSSIAN), TrustRegion(radius=0.01)
+    params = distribution.flow.init(jax.random.key(0), D, jnp.float64)
+    batch = make_batch(distribution, params, curved)
+    new, _, _ = step.step(distribution, params, FRAME, step.init(distribution, params, N, D), batch, POINTS, jax.random.key(1))
     u = ranking.assign(batch.f, ranking.nes_utilities(N))
 
     def gain(params):
-        w = jnp.exp(bent.log_prob(params, FRAME, batch.x) - batch.log_q)
+        w = jnp.exp(distribution.log_prob(params, FRAME, batch.x) - batch.log_q)
         return float(jnp.sum(w * u) / jnp.sum(w))
 
     assert gain(params) == pytest.approx(0, abs=1e-12)
@@ -82,22 +84,22 @@ def test_the_step_raises_the_importance_weighted_utility():
 
 
 def test_a_bend_that_hurts_shrinks_and_its_affine_part_does_not_matter():
-    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion()
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
+    distribution, step = SearchDistribution(NICE(), GAUSSIAN), TrustRegion()
+    params = distribution.flow.init(jax.random.key(0), D, jnp.float64)
     params = tuple(
         layer._replace(out=0.3 * jax.random.normal(jax.random.key(i), layer.out.shape)) for i, layer in enumerate(params)
     )
-    points = gauge.design(jax.random.key(1), D, 500, jnp.float64)
-    affine = gauge.affine_part(points, bent.flow.forward(params, points), diagonal=False)
-    state = step.init(bent, params, N, D)
+    points = design_points(jax.random.key(1), D, 500, jnp.float64)
+    affine = fit_affine_part(points, distribution.flow.forward(params, points), diagonal=False)
+    state = step.init(distribution, params, N, D)
 
     def against(y):  # points that the bend pushes outwards are the worst
-        e = bent.flow.inverse(params, y)
+        e = distribution.flow.inverse(params, y)
         return jnp.sum(e * (affine.whiten(y) - e), -1)
 
     factors = []
     for fun in (against, lambda y: -against(y)):
-        tempered, new = step.reconsider(bent, params, affine.inverse(), state, make_batch(bent, params, fun))
+        tempered, new = step.reconsider(distribution, params, affine.inverse(), state, make_batch(distribution, params, fun))
         factors.append(float(tempered[0].out[0, 0] / params[0].out[0, 0]))
         assert np.array_equal(tempered[0].hidden, params[0].hidden)
     assert factors[0] < 0.4  # evidence against it, below -2
@@ -106,17 +108,19 @@ def test_a_bend_that_hurts_shrinks_and_its_affine_part_does_not_matter():
 
 
 def test_the_radius_follows_the_evidence():
-    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion(adapt=0.3, radius_range=(0.5, 1.5))
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
-    state = step.init(bent, params, N, D)
-    straight = gauge.identity_frame(D, jnp.float64, diagonal=False)
-    _, idle = step.reconsider(bent, params, straight, state, make_batch(bent, params, curved))
+    distribution, step = SearchDistribution(NICE(), GAUSSIAN), TrustRegion(adapt=0.3, radius_range=(0.5, 1.5))
+    params = distribution.flow.init(jax.random.key(0), D, jnp.float64)
+    state = step.init(distribution, params, N, D)
+    straight = Frame.identity(D, jnp.float64, diagonal=False)
+    _, idle = step.reconsider(distribution, params, straight, state, make_batch(distribution, params, curved))
     assert float(idle.log_radius) == 0.0  # no step yet, nothing to judge
-    _, state, _ = step.step(bent, params, FRAME, state, make_batch(bent, params, curved), POINTS, jax.random.key(1))
+    _, state, _ = step.step(
+        distribution, params, FRAME, state, make_batch(distribution, params, curved), POINTS, jax.random.key(1)
+    )
     for sign, expected in ((1, np.log(1.5)), (-1, np.log(0.5))):
         turned = state._replace(last=sign * state.last)
         for seed in range(3, 9):  # the same objective, unmoved: the direction still pays, its opposite never
-            _, turned = step.reconsider(bent, params, straight, turned, make_batch(bent, params, curved, seed))
+            _, turned = step.reconsider(distribution, params, straight, turned, make_batch(distribution, params, curved, seed))
         assert float(turned.log_radius) == pytest.approx(expected)
 
 
