@@ -29,16 +29,16 @@ def bent_frame(rng: np.random.Generator, d: int) -> CurvedFrame:
 
 
 class Measured(NamedTuple):
-    """All that the tests look at, from one compilation for each dimension; three random cases along the first axis."""
+    """The quantities that the tests compare, from one compilation per dimension; three random cases along the first axis."""
 
     e: np.ndarray
     back: np.ndarray
     log_det: np.ndarray
     jacobian: np.ndarray
     stepwise: np.ndarray
-    """What `first` and then the curved frame give,"""
+    """The images by `first` and then by the curved frame."""
     together: np.ndarray
-    """and what their composition gives."""
+    """The images by their composition."""
     together_back: np.ndarray
     composed: CurvedFrame
 
@@ -91,7 +91,7 @@ def test_the_composition_has_the_form_that_the_next_one_relies_on(m: Measured) -
 def test_an_affine_map_and_its_inverse_lead_back() -> None:
     rng = np.random.default_rng(0)
     curved, first = bent_frame(rng, 4), affine(rng, 4).solved()
-    again = curved.after(first).after(first.inverse())
+    again = jax.jit(lambda curved, first: curved.after(first).after(first.inverse()))(curved, first)
     for part, expected in zip(jax.tree.leaves(again), jax.tree.leaves(curved), strict=True):
         np.testing.assert_allclose(part, expected, rtol=0, atol=1e-11)
 
@@ -99,10 +99,15 @@ def test_an_affine_map_and_its_inverse_lead_back() -> None:
 def test_its_best_affine_fit_is_its_frame() -> None:
     """So that the latent, which is told the affine part, holds all of it: over a design of exact moments, to rounding."""
     rng = np.random.default_rng(1)
-    points = design_points(jax.random.key(0), 4, 40, jnp.float64)
     curved = bent_frame(rng, 4)
-    for each in (curved, curved.moved_to(affine(rng, 4)), curved.after(affine(rng, 4).solved())):
-        fit = fit_affine_part(points, each.place(points), diagonal=False)
+
+    @jax.jit
+    def fits(curved: CurvedFrame, one: Frame, two: Frame) -> Any:
+        design = design_points(jax.random.key(0), 4, 40, jnp.float64)
+        frames = curved, curved.moved_to(one), curved.after(two.solved())
+        return [(each, fit_affine_part(design, each.place(design), diagonal=False)) for each in frames]
+
+    for each, fit in fits(curved, affine(rng, 4), affine(rng, 4)):
         np.testing.assert_allclose(fit.mean, each.frame.mean, rtol=0, atol=1e-10)
         np.testing.assert_allclose(fit.scale, each.frame.scale, rtol=0, atol=1e-10)
 
@@ -110,7 +115,7 @@ def test_its_best_affine_fit_is_its_frame() -> None:
 def test_a_straight_frame_moves_to_where_the_latent_has_gone() -> None:
     rng = np.random.default_rng(2)
     start, frame = affine(rng, 3), affine(rng, 3)
-    moved = CurvedFrame.straight(start).moved_to(frame)
+    moved = jax.jit(lambda start, frame: CurvedFrame.straight(start).moved_to(frame))(start, frame)
     np.testing.assert_allclose(moved.frame.mean, frame.mean, rtol=0, atol=1e-12)
     np.testing.assert_allclose(moved.frame.scale, frame.scale, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(moved.bow, 0.0)
@@ -125,7 +130,7 @@ def test_a_latent_that_moves_along_the_axis_stays_on_the_curve() -> None:
     (m, A), v = curved.frame, curved.axis
     across = jnp.eye(d) - jnp.outer(v, v)
     spread = across @ (jnp.eye(d) + 0.1 * jnp.asarray(rng.normal(size=(d, d)))) @ across  # of no effect along v
-    moved = curved.moved_to(Frame(m + far * A @ v, A @ (longer * jnp.outer(v, v) + spread)))
+    moved = jax.jit(CurvedFrame.moved_to)(curved, Frame(m + far * A @ v, A @ (longer * jnp.outer(v, v) + spread)))
     s = jnp.linspace(-3, 3, 9)[:, None]
     np.testing.assert_allclose(moved.place(s * moved.axis), curved.place((far + longer * s) * v), rtol=0, atol=1e-10)
     # the mean lies on the inside of the curve, and not where the latent would be by itself, on the tangent

@@ -1,4 +1,4 @@
-"""The valley fit: plain least squares inside, what it must not depend on, and how seldom it bends where nothing is distribution."""
+"""The valley fit: plain least squares inside, what it must not depend on, and how seldom it bends where nothing is bent."""
 
 from typing import Any
 
@@ -15,6 +15,10 @@ from thalweg.strategies.flowsteps.valley import Elites, aligned, elite_weights, 
 from thalweg.strategies.latents.frame import Frame
 
 VALLEY = Valley()
+fit_bow = jax.jit(residual_bow)
+
+
+solved = jax.jit(Frame.solved)
 
 
 def turned(rng: np.random.Generator, d: int) -> np.ndarray:
@@ -25,7 +29,7 @@ def long_frame(rng: np.random.Generator, d: int) -> CurvedFrame:
     """Not bent, ten times as long along its axis, which is a random one, as across."""
     q = turned(rng, d)
     scale = q * np.asarray([10.0, *np.ones(d - 1)]) @ q.T
-    return CurvedFrame(Frame(jnp.asarray(rng.normal(size=d)), jnp.asarray(scale)).solved(), jnp.asarray(q[:, 0]), jnp.zeros(d))
+    return CurvedFrame(solved(Frame(jnp.asarray(rng.normal(size=d)), jnp.asarray(scale))), jnp.asarray(q[:, 0]), jnp.zeros(d))
 
 
 @jax.jit
@@ -72,7 +76,7 @@ def test_it_is_weighted_least_squares_with_a_constant_for_each_generation(seed: 
     columns = np.column_stack([(s**2 - 1) / np.sqrt(2), s, constants])
     root = np.sqrt(w)[:, None]
     coefficients, *_ = np.linalg.lstsq(root * columns, root * y, rcond=None)
-    bow, error = residual_bow(jnp.asarray(along), jnp.asarray(points), jnp.asarray(weight))
+    bow, error = fit_bow(jnp.asarray(along), jnp.asarray(points), jnp.asarray(weight))
     np.testing.assert_allclose(bow, coefficients[0], rtol=0, atol=1e-4)
 
     # its error: each point's own residual, carried through its pull on the bow
@@ -86,13 +90,13 @@ def test_a_shift_of_each_generation_changes_nothing() -> None:
     """The path of the mean says nothing of the landscape."""
     along, points, weight = (jnp.asarray(part) for part in problem(0))
     path = jnp.asarray(np.random.default_rng(9).normal(size=(5, 1, 3)))
-    for a, b in zip(residual_bow(along, points, weight), residual_bow(along, points + 10 * path, weight), strict=True):
+    for a, b in zip(fit_bow(along, points, weight), fit_bow(along, points + 10 * path, weight), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
 
 
 def test_a_slope_is_no_bow() -> None:
     along, _, weight = (jnp.asarray(part) for part in problem(1))
-    bow, error = residual_bow(along, along[..., None] * jnp.asarray([1.0, -2.0, 0.5]), weight)
+    bow, error = fit_bow(along, along[..., None] * jnp.asarray([1.0, -2.0, 0.5]), weight)
     np.testing.assert_allclose(bow, 0.0, atol=1e-5)
     assert float(error) < 1e-10
 
@@ -124,7 +128,7 @@ def test_a_parabola_without_noise_is_found(d: int) -> None:
 
 @pytest.mark.parametrize(("d", "n"), [(2, 6), (5, 20)])
 def test_a_cloud_without_a_bend_stays_straight(d: int, n: int) -> None:
-    """False alarms of single fits to 400 clouds in which nothing is distribution.
+    """False alarms of single fits to 400 clouds in which nothing is bent.
 
     Were the error known, docs/math.md (29) would let 4 to 5% of them pass: d - 1 times the squared bow over its error is then
     chi-squared with d - 1 degrees of freedom. It is estimated from residuals, which the fit makes smallest where a point pulls
@@ -177,7 +181,7 @@ def test_the_axis_becomes_the_longest_one_and_the_bow_stays_across() -> None:
     start = long_frame(rng, 4)
     curved = start._replace(axis=jnp.full(4, 0.5), bow=jnp.asarray([1.0, -1.0, 1.0, -1.0]))
     for _ in range(3):
-        curved = aligned(curved)
+        curved = jax.jit(aligned)(curved)
     assert abs(float(curved.axis @ start.axis)) == pytest.approx(1.0, abs=1e-12)
     assert float(curved.axis @ curved.bow) == pytest.approx(0.0, abs=1e-12)
 
@@ -193,7 +197,7 @@ def test_the_bend_is_bounded() -> None:
 
 def test_one_dimension_has_nothing_to_bend() -> None:
     rng = np.random.default_rng(4)
-    start = CurvedFrame.straight(Frame(jnp.zeros(1), jnp.eye(1)))
+    start = jax.jit(CurvedFrame.straight)(Frame(jnp.zeros(1), jnp.eye(1)))
     found, elites = fits(start, jnp.asarray(rng.normal(size=(5, 4, 1))), jnp.asarray(rng.normal(size=(5, 4))))
     np.testing.assert_array_equal(found.bow, 0.0)
     assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves((found, elites)))
