@@ -1,15 +1,17 @@
-"""The gauge is exact: what the latent absorbs changes no point."""
+"""The affine part of a flow is found exactly, and no point changes when the latent absorbs it."""
+
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.strategies import affine_part as gauge
-from thalweg.strategies.distribution import Bent
+from thalweg.strategies.affine_part import design_points, fit_affine_part, nonlinearity
+from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flows import NICE
 from thalweg.strategies.latents import LATENTS
-from thalweg.strategies.latents.frame import Frame
+from thalweg.strategies.latents.frame import Frame, solve_both
 
 GAUSSIAN = ["cma", "xnes", "sep-cma", "snes", "pges"]
 D = 5
@@ -24,18 +26,17 @@ def bent_params(key, scale=0.3):
 
 def test_the_design_has_exact_moments():
     for d, n in ((1, 2), (3, 40), (10, 6)):
-        e = gauge.design(jax.random.key(0), d, n, jnp.float64)
+        e = np.asarray(jax.jit(design_points, static_argnums=(1, 2, 3))(jax.random.key(0), d, n, jnp.float64))
         assert len(e) % 2 == 0
         assert len(e) >= max(n, 2 * d + 2)
         assert np.allclose(e.mean(0), 0, atol=1e-14)
         assert np.allclose(e.T @ e / len(e), np.eye(d), atol=1e-12)
 
 
-@pytest.mark.parametrize("name", GAUSSIAN)
-@pytest.mark.parametrize("condition", [1.0, 1e6])
-def test_absorbing_the_affine_part_leaves_every_point_where_it_was(name, condition):
-    """x = b + B N(e) before and after the latent has taken over c and L, to 1e-12 of the distribution's own size."""
-    latent, flow = LATENTS[name](), NICE()
+@partial(jax.jit, static_argnums=0)
+def absorb(latent, condition):
+    """A bent distribution before and after the latent has taken over c and L, at a condition of its covariance."""
+    flow, distribution = NICE(), SearchDistribution(NICE(), latent.base)
     state = latent.init(jax.random.key(1), jnp.arange(D) * 1.0, 0.7)
     stretch = jnp.sqrt(condition) ** jnp.linspace(0, 1, D)
     turn = jnp.linalg.qr(jax.random.normal(jax.random.key(2), (D, D)))[0]
@@ -44,32 +45,40 @@ def test_absorbing_the_affine_part_leaves_every_point_where_it_was(name, conditi
 
     outer = latent.frame(state)  # where the flow has learned something the latent does not yet hold
     params = bent_params(jax.random.key(3))
-    points = gauge.design(jax.random.key(4), D, 40, jnp.float64)
-    e = jax.random.normal(jax.random.key(5), (200, D))
-    bent = Bent(flow, latent.base)
-    before = bent.forward(params, outer, e)
-
-    affine = gauge.affine_part(points, flow.forward(params, points), diagonal=diagonal)
+    design = design_points(jax.random.key(4), D, 40, jnp.float64)
+    y = flow.forward(params, design)
+    affine = fit_affine_part(design, y, diagonal=diagonal)
     absorbed = latent.absorb(state, outer.after(affine))
-    after = bent.forward(params, latent.frame(absorbed).after(affine.inverse()), e)
-    assert np.max(np.abs(after - before)) < 1e-12 * float(jnp.max(latent.frame(state).std()))
-    assert np.array_equal(absorbed.sigma, state.sigma)
+    e = jax.random.normal(jax.random.key(5), (200, D))
+    before = distribution.forward(params, outer, e)
+    after = distribution.forward(params, latent.frame(absorbed).after(affine.inverse()), e)
+    return before, after, outer.std(), (state.sigma, absorbed.sigma), design, affine.whiten(y)
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e6])
+@pytest.mark.parametrize("name", GAUSSIAN)
+def test_absorbing_the_affine_part_leaves_every_point_where_it_was(name, condition):
+    """x = b + B N(e) before and after the latent has taken over c and L, to 1e-12 of the distribution's own size."""
+    before, after, std, sigmas, design, rest = map(np.asarray, absorb(LATENTS[name](), condition))
+    assert np.max(np.abs(after - before)) < 1e-12 * np.max(std)
+    assert sigmas[0] == sigmas[1]
 
     # and the latent now holds the affine part: what is left of the flow has none
-    rest = affine.whiten(flow.forward(params, points))
+    diagonal = LATENTS[name].diagonal
     assert np.allclose(rest.mean(0), 0, atol=1e-12)
-    moments = rest.T @ points / len(points)
-    assert np.allclose(jnp.diag(moments) if diagonal else moments, 1.0 if diagonal else np.eye(D), atol=1e-12)
+    moments = rest.T @ design / len(design)
+    assert np.allclose(np.diag(moments) if diagonal else moments, 1.0 if diagonal else np.eye(D), atol=1e-12)
 
 
 def test_a_straight_flow_has_no_nonlinearity_and_a_bent_one_has():
-    points = gauge.design(jax.random.key(0), D, 40, jnp.float64)
-    straight = NICE().init(jax.random.key(1), D, jnp.float64)
-    bent = bent_params(jax.random.key(1))
-    for params, low, high in ((straight, 0.0, 1e-14), (bent, 0.05, 5.0)):
-        y = NICE().forward(params, points)
-        affine = gauge.affine_part(points, y, diagonal=False)
-        assert low <= float(gauge.nonlinearity(points, y, affine.inverse())) <= high
+    @jax.jit
+    def measure(params):
+        design = design_points(jax.random.key(0), D, 40, jnp.float64)
+        y = NICE().forward(params, design)
+        return nonlinearity(design, y, fit_affine_part(design, y, diagonal=False).inverse())
+
+    assert float(measure(NICE().init(jax.random.key(1), D, jnp.float64))) <= 1e-14
+    assert 0.05 <= float(measure(bent_params(jax.random.key(1)))) <= 5.0
 
 
 def test_whitening_far_from_the_origin_costs_no_digits():
@@ -80,18 +89,34 @@ def test_whitening_far_from_the_origin_costs_no_digits():
         assert np.max(np.abs(outer.whiten(outer.place(e)) - e)) < 2e-8
 
 
-def test_frames_compose_and_invert():
+@pytest.mark.parametrize("full", [True, False])
+def test_frames_compose_and_invert(full):
     keys = jax.random.split(jax.random.key(0), 4)
-    for full in (True, False):
-        shape = (3, 3) if full else (3,)
-        one = Frame(jax.random.normal(keys[0], (3,)), jax.random.normal(keys[1], shape) + (jnp.eye(3) if full else 2))
-        two = Frame(jax.random.normal(keys[2], (3,)), jax.random.normal(keys[3], shape) + (jnp.eye(3) if full else 2))
-        e = jnp.asarray([[0.3, -1.0, 2.0], [1.0, 0.0, 0.5]])
-        assert np.allclose(two.after(one).place(e), two.place(one.place(e)), atol=1e-12)
-        assert np.allclose(one.inverse().place(one.place(e)), e, atol=1e-10)
-        assert np.allclose(one.whiten(one.place(e)), e, atol=1e-10)
+    shape = (3, 3) if full else (3,)
+    one = Frame(jax.random.normal(keys[0], (3,)), jax.random.normal(keys[1], shape) + (jnp.eye(3) if full else 2))
+    two = Frame(jax.random.normal(keys[2], (3,)), jax.random.normal(keys[3], shape) + (jnp.eye(3) if full else 2))
+
+    @jax.jit
+    def pairs(one, two, e):
+        """What must be equal."""
         both, solved = two.after(one), two.solved().after(one.solved())
-        for known, plain in ((solved, both), (solved.inverse(), both.inverse())):
-            assert np.allclose(known.place(e), plain.place(e), atol=1e-10)
-            assert np.allclose(known.whiten(e), plain.whiten(e), atol=1e-10)
-            assert float(known.log_det()) == pytest.approx(float(plain.log_det()), abs=1e-12)
+        known = [
+            (getattr(a, method)(e), getattr(b, method)(e))
+            for a, b in ((solved, both), (solved.inverse(), both.inverse()))
+            for method in ("place", "whiten")
+        ]
+        determinants = [(solved.log_det(), both.log_det()), (solved.inverse().log_det(), both.inverse().log_det())]
+        back = [(one.inverse().place(one.place(e)), e), (one.whiten(one.place(e)), e)]
+        same = [
+            (part, whole)
+            for a, b in zip(solve_both(one, two), (one.solved(), two.solved()), strict=True)
+            for part, whole in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+        ]
+        return [(both.place(e), two.place(one.place(e))), *determinants], [*known, *back, *same]
+
+    e = jnp.asarray([[0.3, -1.0, 2.0], [1.0, 0.0, 0.5]])
+    for tolerance, group in zip((1e-12, 1e-10), pairs(one, two, e), strict=True):
+        for got, expected in group:
+            np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance)
+    identity = Frame.identity(3, jnp.float64, diagonal=not full)
+    np.testing.assert_array_equal(identity.place(e), e)

@@ -1,4 +1,4 @@
-"""Curved frames: the map and its inverse, and that composing with an affine map is exact."""
+"""CurvedFrame frames: the map and its inverse, and that composing with an affine map is exact."""
 
 from typing import Any, NamedTuple
 
@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.strategies import affine_part as gauge
-from thalweg.strategies.curved_frame import Curved
+from thalweg.strategies.affine_part import design_points, fit_affine_part
+from thalweg.strategies.curved_frame import CurvedFrame
 from thalweg.strategies.latents.frame import Frame
 
 DIMENSIONS = (1, 2, 5)
@@ -21,26 +21,26 @@ def affine(rng: np.random.Generator, d: int) -> Frame:
     return Frame(jnp.asarray(2 * rng.normal(size=d)), jnp.asarray(scale))
 
 
-def bent(rng: np.random.Generator, d: int) -> Curved:
+def bent_frame(rng: np.random.Generator, d: int) -> CurvedFrame:
     axis = rng.normal(size=d)
     axis /= np.linalg.norm(axis)
     bow = rng.normal(size=d)
-    return Curved(affine(rng, d).solved(), jnp.asarray(axis), jnp.asarray(bow - axis * (axis @ bow)))
+    return CurvedFrame(affine(rng, d).solved(), jnp.asarray(axis), jnp.asarray(bow - axis * (axis @ bow)))
 
 
 class Measured(NamedTuple):
-    """All that the tests look at, from one compilation for each dimension; three random cases along the first axis."""
+    """The quantities that the tests compare, from one compilation per dimension; three random cases along the first axis."""
 
     e: np.ndarray
     back: np.ndarray
     log_det: np.ndarray
     jacobian: np.ndarray
     stepwise: np.ndarray
-    """What `first` and then the curved frame give,"""
+    """The images by `first` and then by the curved frame."""
     together: np.ndarray
-    """and what their composition gives."""
+    """The images by their composition."""
     together_back: np.ndarray
-    composed: Curved
+    composed: CurvedFrame
 
 
 @pytest.fixture(scope="module", params=DIMENSIONS)
@@ -50,14 +50,14 @@ def m(request: pytest.FixtureRequest) -> Measured:
 
     @jax.jit
     @jax.vmap
-    def compute(curved: Curved, first: Frame, e: Any) -> Any:
+    def compute(curved: CurvedFrame, first: Frame, e: Any) -> Any:
         x = curved.place(e)
         jacobian = jax.vmap(jax.jacobian(curved.place))(e)
         composed, stepwise = curved.after(first.solved()), curved.place(first.place(e))
         back = composed.whiten(stepwise)
         return Measured(e, curved.whiten(x), curved.log_det(), jacobian, stepwise, composed.place(e), back, composed)
 
-    cases = [(bent(rng, d), affine(rng, d), jnp.asarray(rng.normal(size=(6, d)))) for _ in range(3)]
+    cases = [(bent_frame(rng, d), affine(rng, d), jnp.asarray(rng.normal(size=(6, d)))) for _ in range(3)]
     return jax.tree.map(np.asarray, compute(*jax.tree.map(lambda *parts: jnp.stack(parts), *cases)))
 
 
@@ -75,18 +75,23 @@ def test_after_an_affine_map_it_is_the_composition_point_by_point(m: Measured) -
 
 
 def test_the_composition_has_the_form_that_the_next_one_relies_on(m: Measured) -> None:
-    flat, axis, bow = m.composed
+    affine_part, axis, bow = m.composed
     np.testing.assert_allclose(np.linalg.norm(axis, axis=-1), 1.0, rtol=1e-14)
     np.testing.assert_allclose(np.sum(axis * bow, -1), 0.0, atol=1e-12 * (1 + np.linalg.norm(bow, axis=-1).max()))
     eye = np.eye(axis.shape[-1])
-    np.testing.assert_allclose(flat.back @ flat.frame.scale, np.broadcast_to(eye, flat.back.shape), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(flat.log_volume, np.linalg.slogdet(flat.frame.scale)[1], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        affine_part.inverse_scale @ affine_part.frame.scale,
+        np.broadcast_to(eye, affine_part.inverse_scale.shape),
+        rtol=0,
+        atol=1e-10,
+    )
+    np.testing.assert_allclose(affine_part.log_volume, np.linalg.slogdet(affine_part.frame.scale)[1], rtol=0, atol=1e-10)
 
 
 def test_an_affine_map_and_its_inverse_lead_back() -> None:
     rng = np.random.default_rng(0)
-    curved, first = bent(rng, 4), affine(rng, 4).solved()
-    again = curved.after(first).after(first.inverse())
+    curved, first = bent_frame(rng, 4), affine(rng, 4).solved()
+    again = jax.jit(lambda curved, first: curved.after(first).after(first.inverse()))(curved, first)
     for part, expected in zip(jax.tree.leaves(again), jax.tree.leaves(curved), strict=True):
         np.testing.assert_allclose(part, expected, rtol=0, atol=1e-11)
 
@@ -94,10 +99,15 @@ def test_an_affine_map_and_its_inverse_lead_back() -> None:
 def test_its_best_affine_fit_is_its_frame() -> None:
     """So that the latent, which is told the affine part, holds all of it: over a design of exact moments, to rounding."""
     rng = np.random.default_rng(1)
-    points = gauge.design(jax.random.key(0), 4, 40, jnp.float64)
-    curved = bent(rng, 4)
-    for each in (curved, curved.moved_to(affine(rng, 4)), curved.after(affine(rng, 4).solved())):
-        fit = gauge.affine_part(points, each.place(points), diagonal=False)
+    curved = bent_frame(rng, 4)
+
+    @jax.jit
+    def fits(curved: CurvedFrame, one: Frame, two: Frame) -> Any:
+        design = design_points(jax.random.key(0), 4, 40, jnp.float64)
+        frames = curved, curved.moved_to(one), curved.after(two.solved())
+        return [(each, fit_affine_part(design, each.place(design), diagonal=False)) for each in frames]
+
+    for each, fit in fits(curved, affine(rng, 4), affine(rng, 4)):
         np.testing.assert_allclose(fit.mean, each.frame.mean, rtol=0, atol=1e-10)
         np.testing.assert_allclose(fit.scale, each.frame.scale, rtol=0, atol=1e-10)
 
@@ -105,22 +115,22 @@ def test_its_best_affine_fit_is_its_frame() -> None:
 def test_a_straight_frame_moves_to_where_the_latent_has_gone() -> None:
     rng = np.random.default_rng(2)
     start, frame = affine(rng, 3), affine(rng, 3)
-    moved = Curved.straight(start).moved_to(frame)
+    moved = jax.jit(lambda start, frame: CurvedFrame.straight(start).moved_to(frame))(start, frame)
     np.testing.assert_allclose(moved.frame.mean, frame.mean, rtol=0, atol=1e-12)
     np.testing.assert_allclose(moved.frame.scale, frame.scale, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(moved.bow, 0.0)
-    np.testing.assert_allclose(Curved.straight(start).place(jnp.eye(3)), start.place(jnp.eye(3)), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(CurvedFrame.straight(start).place(jnp.eye(3)), start.place(jnp.eye(3)), rtol=0, atol=1e-14)
 
 
 def test_a_latent_that_moves_along_the_axis_stays_on_the_curve() -> None:
     """Both parabolas are the same set of points, though mean, tangent and length of the axis are others."""
     rng = np.random.default_rng(3)
     d, far, longer = 4, 1.7, 0.6
-    curved = bent(rng, d)
+    curved = bent_frame(rng, d)
     (m, A), v = curved.frame, curved.axis
     across = jnp.eye(d) - jnp.outer(v, v)
     spread = across @ (jnp.eye(d) + 0.1 * jnp.asarray(rng.normal(size=(d, d)))) @ across  # of no effect along v
-    moved = curved.moved_to(Frame(m + far * A @ v, A @ (longer * jnp.outer(v, v) + spread)))
+    moved = jax.jit(CurvedFrame.moved_to)(curved, Frame(m + far * A @ v, A @ (longer * jnp.outer(v, v) + spread)))
     s = jnp.linspace(-3, 3, 9)[:, None]
     np.testing.assert_allclose(moved.place(s * moved.axis), curved.place((far + longer * s) * v), rtol=0, atol=1e-10)
     # the mean lies on the inside of the curve, and not where the latent would be by itself, on the tangent

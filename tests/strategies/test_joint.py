@@ -28,7 +28,7 @@ def gaussian() -> tuple[JointState, np.ndarray, np.ndarray, np.ndarray]:
 def told(strategy: Joint, state: JointState, a: np.ndarray, e: np.ndarray, f: np.ndarray) -> Theta:
     """The change of theta by one generation."""
     x = np.array([1.0, 2.0]) + 3.0 * (np.array([0.3, -0.2]) + e @ a.T)
-    new, _ = strategy.tell(state, jnp.asarray(e), jnp.asarray(x), jnp.asarray(f))
+    new, _ = jax.jit(strategy.tell)(state, jnp.asarray(e), jnp.asarray(x), jnp.asarray(f))
     return jax.tree.map(lambda after, before: np.asarray(after - before), new.theta, state.theta)
 
 
@@ -77,7 +77,8 @@ def test_gradient_with_a_flow(shaping: Any) -> None:
     strategy = JointPGES(flow=NICE(width=4), shaping=shaping)
     rng = np.random.default_rng(3)
     theta = jax.tree.map(
-        lambda leaf: leaf + 0.3 * rng.normal(size=leaf.shape), strategy.init(jax.random.key(0), jnp.zeros(D), 1.0).theta
+        lambda leaf: leaf + 0.3 * rng.normal(size=leaf.shape),
+        jax.jit(strategy.init)(jax.random.key(0), jnp.zeros(D), 1.0).theta,
     )
     y, f = jnp.asarray(rng.normal(size=(N, D))), jnp.asarray(rng.normal(size=N))
     flat, unravel = ravel_pytree(theta)
@@ -85,27 +86,29 @@ def test_gradient_with_a_flow(shaping: Any) -> None:
     density = jax.jit(lambda flat: strategy.density(unravel(flat), y))
     shaped = ranking.standardise(f) if shaping == "standardised" else -N * ranking.assign(f, ranking.nes_utilities(N))
     difference = jnp.mean(shaped * (density(flat + h * direction) - density(flat - h * direction))) / (2 * h)
-    np.testing.assert_allclose(strategy.gradient(theta, y, f) @ direction, difference, rtol=1e-6)
+    np.testing.assert_allclose(jax.jit(strategy.gradient)(theta, y, f) @ direction, difference, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", JOINTS)
 def test_strategy_contract(name: str) -> None:
     """Draws and points correspond, the density is that of the points, and a step that overflows is not taken."""
     strategy = JOINTS[name](popsize=6, flow=NICE(width=4))
-    start = strategy.init(jax.random.key(0), jnp.asarray([1.0, 2.0, 3.0]), 0.5)
+    start = jax.jit(strategy.init)(jax.random.key(0), jnp.asarray([1.0, 2.0, 3.0]), 0.5)
     mean, std = strategy.spread(start)
     np.testing.assert_allclose(mean, [1.0, 2.0, 3.0])
     np.testing.assert_allclose(std, 0.5)
     rng = np.random.default_rng(4)
     state = start._replace(theta=jax.tree.map(lambda leaf: leaf + 0.3 * rng.normal(size=leaf.shape), start.theta))
-    e, x, asked = strategy.ask(state)
+    ask = jax.jit(strategy.ask)
+    e, x, asked = ask(state)
     assert x.shape == (6, 3)
-    np.testing.assert_allclose(strategy.invert(asked, x), e, atol=1e-10)
+    np.testing.assert_allclose(jax.jit(strategy.invert)(asked, x), e, atol=1e-10)
     log_det = np.sum(state.theta.log_diagonal) + 3 * np.log(0.5)
-    np.testing.assert_allclose(strategy.log_prob(asked, x), -0.5 * np.sum(np.square(e), 1) - 1.5 * np.log(2 * np.pi) - log_det)
-    _, again, _ = strategy.ask(asked)
+    expected = -0.5 * np.sum(np.square(e), 1) - 1.5 * np.log(2 * np.pi) - log_det
+    np.testing.assert_allclose(jax.jit(strategy.log_prob)(asked, x), expected)
+    _, again, _ = ask(asked)
     assert np.abs(again - x).min() > 0
-    failed, _ = strategy.tell(asked, e, x.at[0, 0].set(jnp.nan), jnp.arange(6.0))
+    failed, _ = jax.jit(strategy.tell)(asked, e, x.at[0, 0].set(jnp.nan), jnp.arange(6.0))
     jax.tree.map(np.testing.assert_array_equal, failed.theta, state.theta)
 
 
@@ -126,5 +129,5 @@ def test_improves_on_the_sphere(strategy: Joint, bar: float) -> None:
 
 
 def test_bad_shaping_is_named() -> None:
-    with pytest.raises(ValueError, match="shaping must be 'standardised' or 'ranks', got 'raw'"):
+    with pytest.raises(ValueError, match="shaping"):
         JointPGES(shaping="raw")  # type: ignore[arg-type]

@@ -16,9 +16,7 @@ from thalweg.compiled import disk_cache
 from thalweg.compiled.generation import is_finite, learn
 from thalweg.compiled.keys import as_key, seed_words
 from thalweg.compiled.program import Program
-from thalweg.strategies.gnnes import GNNES
-from thalweg.strategies.latents.base import Latent
-from thalweg.strategies.strategy import Array, State, Strategy
+from thalweg.strategies.strategy import Array, HasAffineScale, State, Strategy
 
 
 class Drawn(NamedTuple):
@@ -190,9 +188,8 @@ def covariance_condition(scale: Any) -> float:
 
 
 def scale_of(strategy: Strategy, state: Any) -> Array | None:
-    """The affine part of the search distribution, (d, d) or (d,); None where there is none."""
-    latent, inner = (strategy.latent, state.latent) if isinstance(strategy, GNNES) else (strategy, state)
-    return latent.frame(inner).scale if isinstance(latent, Latent) else None
+    """Return the scale of the affine part of the search distribution, (d, d) or (d,); None where it is unknown."""
+    return strategy.affine_scale(state) if isinstance(strategy, HasAffineScale) else None
 
 
 def _is_key(leaf: Any) -> bool:

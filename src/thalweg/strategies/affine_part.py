@@ -1,4 +1,4 @@
-"""The gauge: everything affine in the flow belongs to the latent; docs/math.md (15) and (16)."""
+"""The affine part of a flow, which belongs to the latent; docs/math.md (15) and (16)."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from thalweg.strategies.latents.frame import Frame
 from thalweg.strategies.strategy import Array, Key
 
 
-def design(key: Key, d: int, n: int, dtype: Any, *, diagonal: bool = False) -> Array:
-    """n points (rounded up to an even number of at least 2 d + 2) with mean 0 and covariance I exactly.
+def design_points(key: Key, d: int, n: int, dtype: Any, *, diagonal: bool = False) -> Array:
+    """Return n points (rounded up to an even number of at least 2 d + 2) with mean 0 and covariance I exactly.
 
-    Antithetic standard normals, then whitened: with exact first and second moments the least-squares fit is a plain mean. For
-    a diagonal fit the variances will do, so that there may be fewer points than coordinates.
+    The points are antithetic standard normals, then whitened: with exact first and second moments the least-squares fit is a
+    plain mean. A diagonal fit needs exact variances only, and may have fewer points than coordinates.
     """
     half = (n + 1) // 2 if diagonal else max(d + 1, (n + 1) // 2)
     e = jax.random.normal(key, (half, d), dtype)
@@ -25,19 +25,14 @@ def design(key: Key, d: int, n: int, dtype: Any, *, diagonal: bool = False) -> A
     return jnp.concatenate([e, -e])
 
 
-def affine_part(points: Array, y: Array, *, diagonal: bool) -> Frame:
-    """The least-squares affine fit over the design points, for y = N(points): N(e) = c + L e + bend, docs/math.md (15)."""
+def fit_affine_part(design: Array, y: Array, *, diagonal: bool) -> Frame:
+    """Return the least-squares c and L of y = N(design) = c + L design + bend, docs/math.md (15)."""
     mean = jnp.mean(y, 0)
     if diagonal:
-        return Frame(mean, jnp.mean(y * points, 0))
-    return Frame(mean, y.T @ points / len(points))
+        return Frame(mean, jnp.mean(y * design, 0))
+    return Frame(mean, y.T @ design / len(design))
 
 
-def nonlinearity(points: Array, y: Array, straight: Frame) -> Array:
-    """Root mean square of the bend, L^-1 (N(e) - c) - e, per coordinate: 0 for a straight distribution."""
-    return jnp.sqrt(jnp.mean((straight.place(y) - points) ** 2))
-
-
-def identity_frame(d: int, dtype: Any, *, diagonal: bool) -> Frame:
-    """The affine part of a flow that has learned nothing."""
-    return Frame(jnp.zeros(d, dtype), jnp.ones(d, dtype) if diagonal else jnp.eye(d, dtype=dtype))
+def nonlinearity(design: Array, y: Array, affine_inverse: Frame) -> Array:
+    """Return the root mean square of the bend, L^-1 (N(e) - c) - e, per coordinate: 0 for an affine map."""
+    return jnp.sqrt(jnp.mean((affine_inverse.place(y) - design) ** 2))

@@ -6,60 +6,60 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from thalweg.strategies.flows.shear import shear
-from thalweg.strategies.latents.frame import Frame, Solved, apply
+from thalweg.strategies.latents.frame import Frame, SolvedFrame, apply
 from thalweg.strategies.strategy import Array
 
 
-class Curved(NamedTuple):
+class CurvedFrame(NamedTuple):
     """x = m + A (e + w ((v.e)^2 - 1) / sqrt(2)), with |v| = 1 and v.w = 0; its best affine fit is m + A e."""
 
-    flat: Solved
+    affine: SolvedFrame
     """m and A; full, as a diagonal matrix cannot turn with the curve."""
     axis: Array
     """v."""
     bow: Array
-    """w, in standard coordinates: the root mean square by which it bends."""
+    """w, in standard coordinates: its length is the root mean square by which the frame bends."""
 
     @classmethod
-    def straight(cls, frame: Frame) -> "Curved":
-        """A frame that is not bent yet."""
+    def straight(cls, frame: Frame) -> "CurvedFrame":
+        """Return a curved frame that does not bend yet."""
         d = len(frame.mean)
         axis: Any = jnp.full(d, 1 / sqrt(d), frame.mean.dtype)
         return cls(frame.solved(), axis, jnp.zeros_like(frame.mean))
 
     @property
     def frame(self) -> Frame:
-        """The affine part."""
-        return self.flat.frame
+        """The affine part, m and A, without its inverse."""
+        return self.affine.frame
 
     def place(self, e: Array) -> Array:
-        """Standard coordinates to the search space, for points (..., d)."""
-        return self.flat.place(shear(self.axis, self.bow, e))
+        """Map standard coordinates to the search space, for points (..., d)."""
+        return self.affine.place(shear(self.axis, self.bow, e))
 
     def whiten(self, z: Array) -> Array:
-        """Undo `place`."""
-        return shear(self.axis, -self.bow, self.flat.whiten(z))
+        """Map points of the search space back to standard coordinates."""
+        return shear(self.axis, -self.bow, self.affine.whiten(z))
 
     def log_det(self) -> Array:
-        """log |det|, the same everywhere."""
-        return self.flat.log_det()
+        """Return log |det|, the same everywhere."""
+        return self.affine.log_det()
 
-    def after(self, first: Solved) -> "Curved":
-        """The composition: `first`, then this map. Exact: a parabola seen from elsewhere is a parabola, docs/math.md (26)."""
-        (c, L), back = first.frame, first.back
+    def after(self, first: SolvedFrame) -> "CurvedFrame":
+        """Return the composition of `first` and then this map: again a curved frame, exactly, docs/math.md (26)."""
+        (c, L), inverse_scale = first.frame, first.inverse_scale
         along = L.T @ self.axis
         length = jnp.linalg.norm(along)
         at = self.axis @ c
         turn = sqrt(2) * at * jnp.outer(self.bow, along)  # the tangent has turned where c lies on the curve
-        bow = apply(back, self.bow)
-        moved = Solved(
+        bow = apply(inverse_scale, self.bow)
+        moved = SolvedFrame(
             Frame(c + self.bow * ((at**2 + length**2 - 1) / sqrt(2)), L + turn),
-            back - sqrt(2) * at * jnp.outer(bow, self.axis),
+            inverse_scale - sqrt(2) * at * jnp.outer(bow, self.axis),
             first.log_volume,
         )
-        return Curved(self.flat.after(moved), along / length, bow * length**2)
+        return CurvedFrame(self.affine.after(moved), along / length, bow * length**2)
 
-    def moved_to(self, frame: Frame) -> "Curved":
-        """The map once the latent, which knows the affine part alone, has moved to another frame: along the curve."""
-        moved = Frame(self.flat.whiten(frame.mean), self.flat.back @ frame.scale)
+    def moved_to(self, frame: Frame) -> "CurvedFrame":
+        """Return this frame moved along its curve, after the latent, which knows the affine part alone, moved to `frame`."""
+        moved = Frame(self.affine.whiten(frame.mean), self.affine.inverse_scale @ frame.scale)
         return self.after(moved.solved())

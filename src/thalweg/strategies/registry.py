@@ -1,4 +1,4 @@
-"""The registry of methods: every latent by its name, and "gnn-<latent>" with a flow on top. CLI, docs and tests read it."""
+"""The registry of methods: each latent by its name, and "gnn-<latent>" with a flow on top. CLI, docs and tests read it."""
 
 import dataclasses
 import difflib
@@ -15,13 +15,13 @@ from thalweg.strategies.latents import LATENTS, Latent
 from thalweg.strategies.strategy import Strategy
 
 Factory = Callable[..., Strategy]
-"""Builds a strategy from `popsize` and its options."""
+"""A function that builds a strategy from `popsize` and its options."""
 
 PREFIX = "gnn-"
 
 
 def method_names() -> list[str]:
-    """The names that `method` may have.
+    """Return the names that `method` may have.
 
     >>> "gnn-cma" in method_names()
     True
@@ -30,9 +30,9 @@ def method_names() -> list[str]:
 
 
 def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None, **options: Any) -> Strategy:
-    """The strategy of that name; a strategy is returned as it is, with another `popsize` if one is given.
+    """Return the strategy of that name; a strategy object is returned as it is, or with `popsize` if that is given.
 
-    Options are the fields of the latent, and with a flow also `flow`, `step` (an object, or its name) and `frame`.
+    Options are the fields of the latent, and with a flow also `flow` and `step` (an object or its name) and `frame`.
 
     >>> make_strategy("cma", active=False)
     CMAES(popsize=None, defaults='pycma', active=False)
@@ -45,13 +45,13 @@ def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None
         return _adjusted(method, popsize, options)
     if method not in METHODS:
         near = difflib.get_close_matches(method, METHODS, n=1)
-        hint = f", did you mean {near[0]!r}?" if near else ";"
-        raise ValueError(f"method {method!r} is unknown{hint} the names are {listed(method_names())}")
+        hint = f"did you mean {near[0]!r}? The" if near else "the"
+        raise ValueError(f"method {method!r} is unknown; {hint} names are {listed(method_names())}")
     return _hashable(METHODS[method](popsize=popsize, **options))
 
 
 def with_popsize(strategy: Strategy, popsize: int) -> Strategy:
-    """The same strategy with another number of points per generation.
+    """Return the same strategy with another number of points per generation.
 
     >>> with_popsize(make_strategy("gnn-cma"), 50).population(2)
     50
@@ -62,7 +62,7 @@ def with_popsize(strategy: Strategy, popsize: int) -> Strategy:
         return cast("Strategy", dataclasses.replace(cast("Any", strategy), popsize=popsize))
     except TypeError:
         raise ValueError(
-            f"popsize cannot be changed for {shortened(strategy)}: it is no dataclass with a field 'popsize'; set it there"
+            f"popsize cannot be set for {shortened(strategy)}: it is not a dataclass with a field 'popsize'; set it there"
         ) from None
 
 
@@ -72,25 +72,25 @@ def _adjusted(strategy: Strategy, popsize: int | None, options: Mapping[str, Any
             f"method must be a name or a strategy, got {shortened(strategy)}; the names are {listed(method_names())}"
         )
     if options:
-        raise ValueError(f"options {listed(list(options))} are for methods by name; set them where the strategy is made")
+        raise ValueError(f"options {listed(list(options))} apply only to a method given by name; set them in the strategy")
     return _hashable(strategy if popsize is None else with_popsize(strategy, popsize))
 
 
 def _hashable(strategy: Strategy) -> Strategy:
-    """JAX takes the strategy as a static argument, which must be hashable."""
+    """Check that the strategy is hashable, as JAX takes it as a static argument."""
     try:
         hash(strategy)
     except TypeError:
-        raise TypeError(f"{shortened(strategy)} must be hashable; make it, and what it holds, frozen dataclasses") from None
+        raise TypeError(f"{shortened(strategy)} must be hashable; make it and all its fields frozen dataclasses") from None
     return strategy
 
 
-def _plain(name: str, make: Callable[..., Latent | Joint], popsize: int | None = None, **options: Any) -> Strategy:
+def _without_flow(name: str, make: Callable[..., Latent | Joint], popsize: int | None = None, **options: Any) -> Strategy:
     _check_options(name, options, _fields(make))
     return make(popsize=popsize, **options)
 
 
-def _bent(name: str, make: Callable[..., Latent], popsize: int | None = None, **options: Any) -> Strategy:
+def _with_flow(name: str, make: Callable[..., Latent], popsize: int | None = None, **options: Any) -> Strategy:
     own = ("flow", "step", "frame")
     _check_options(name, options, (*own, *_fields(make)))
     chosen = {key: options.pop(key) for key in own if key in options}
@@ -118,8 +118,8 @@ def _check_options(name: str, options: Mapping[str, Any], valid: tuple[str, ...]
 
 
 METHODS: dict[str, Factory] = (
-    {name: partial(_plain, name, make) for name, make in LATENTS.items()}
-    | {PREFIX + name: partial(_bent, PREFIX + name, make) for name, make in LATENTS.items()}
-    | {name: partial(_plain, name, make) for name, make in JOINTS.items()}
+    {name: partial(_without_flow, name, make) for name, make in LATENTS.items()}
+    | {PREFIX + name: partial(_with_flow, PREFIX + name, make) for name, make in LATENTS.items()}
+    | {name: partial(_without_flow, name, make) for name, make in JOINTS.items()}
 )
-"""Methods by name; a new latent is here, with and without a flow, as soon as `LATENTS` holds it."""
+"""Methods by name. Every latent in `LATENTS` appears with and without a flow."""

@@ -1,6 +1,6 @@
-"""The words every layer shares: arrays, keys, and what a search strategy is."""
+"""Types that every layer shares: arrays, random keys, and the interface of a search strategy."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, runtime_checkable
 
 import jax
 
@@ -10,48 +10,82 @@ Params = Any
 """A pytree of arrays: the parameters of a flow."""
 
 State = Any
-"""A pytree of arrays: all that the next generation needs, and nothing else."""
+"""A pytree of arrays: everything that the next generation needs, and nothing else."""
 
-Info = dict[str, Array]
-"""Scalars a person may want to see after a generation; nothing reads them back."""
+
+class Info(TypedDict, total=False):
+    """Scalars that describe a generation, for people and logs; no algorithm reads them back.
+
+    A strategy returns the keys that apply to it. A strategy of your own may add others: each is logged under its name.
+    """
+
+    sigma: Array
+    """Step size: with a flow, the d-th root of the volume factor |det| of the search distribution."""
+    nonlinearity: Array
+    """Root mean square of the bend in standard coordinates, per coordinate; 0 for a straight distribution."""
+    bow: Array
+    """Length of the bow of a curved frame, docs/math.md (25): the root mean square by which it bends."""
+    kl: Array
+    """KL divergence of the last step of the flow's parameters."""
+    radius: Array
+    """Radius of the trust region, in units of the KL divergence."""
+    penalty: Array
+    """lambda, the factor of the KL divergence in the objective of the penalised step."""
+    effective_samples: Array
+    """Effective number of points behind the importance-weighted objective of the flow step."""
+    gain: Array
+    """Decrease of the objective of the penalised step; 0 where the step was refused."""
+    step_evidence: Array
+    """Evidence that the last step of the flow helped, docs/math.md (18): positive is good, within +-1 is noise."""
+    bend_evidence: Array
+    """Evidence that the bend helps, docs/math.md (17), on the same scale."""
 
 
 class Strategy(Protocol):
     """A search strategy as pure functions of its state.
 
-    A latent is one, and so is `GNNES`, which wraps a latent. Strategies are frozen dataclasses: hashable, so that `jax.jit`
-    can take them as static arguments and two optimisers of the same make share their compiled code.
+    A latent is a strategy, and so is `GNNES`, which wraps a latent. Strategies are frozen dataclasses: hashable, so that
+    `jax.jit` takes them as static arguments and equal strategies share their compiled code.
     """
 
     @property
     def traceable(self) -> bool:
-        """Whether `ask` and `tell` may be traced by JAX (false where a third-party Python object is inside)."""
+        """True if JAX can trace `ask` and `tell`; false where a third-party Python object is inside."""
         ...
 
     def population(self, d: int) -> int:
-        """The number of points per generation in dimension d."""
+        """Return the number of points per generation in dimension d."""
         ...
 
     def init(self, key: Key, x0: Array, sigma0: Array | float) -> State:
-        """The state before the first generation: mean x0, standard deviation sigma0 in every coordinate."""
+        """Return the state before the first generation: mean x0, standard deviation sigma0 in every coordinate."""
         ...
 
     def ask(self, state: State) -> tuple[Array, Array, State]:
-        """Draw a generation: standard draws e and points x, both (population, d), and the state with its key moved on."""
+        """Draw a generation: standard draws e and points x, both (population, d), and the state with its key advanced."""
         ...
 
     def tell(self, state: State, e: Array, x: Array, f: Array) -> tuple[State, Info]:
-        """Learn from the values f of the points x that came from the draws e."""
+        """Learn from the values f of the points x that the draws e gave."""
         ...
 
     def invert(self, state: State, x: Array) -> Array:
-        """The standard draws that give the points x."""
+        """Return the standard draws that give the points x."""
         ...
 
     def log_prob(self, state: State, x: Array) -> Array:
-        """The log-density of the points x under the current search distribution."""
+        """Return the log-density of the points x under the current search distribution."""
         ...
 
     def spread(self, state: State) -> tuple[Array, Array]:
-        """Mean and standard deviation per coordinate of the (latent) search distribution, for stop tests and displays."""
+        """Return mean and standard deviation per coordinate of the (latent) distribution, for stop tests and displays."""
+        ...
+
+
+@runtime_checkable
+class HasAffineScale(Protocol):
+    """The optional part of a strategy. Without it, stop tests of the covariance's condition do not apply."""
+
+    def affine_scale(self, state: State) -> Array | None:
+        """Return A, (d, d) or diagonal (d,), of the affine part m + A e of the search distribution; None where unknown."""
         ...

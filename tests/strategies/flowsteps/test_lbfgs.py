@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as scipy_minimize
 
-from thalweg.strategies.flowsteps.lbfgs import Along, between, minimise, narrow, precondition, remember
+from thalweg.strategies.flowsteps.lbfgs import Trial, between, minimise, narrow, precondition, remember
 
 
 def rosenbrock(x: jax.Array) -> jax.Array:
@@ -61,14 +61,14 @@ def test_interpolation_finds_the_minimum_of_a_cubic(a: float, b: float) -> None:
     def cubic(t: Any) -> Any:
         return 0.1 * (t - 1.4) ** 3 + 2 * (t - 1.4) ** 2
 
-    ends = [Along(jnp.asarray(t), jnp.asarray(cubic(t)), jax.grad(cubic)(t)) for t in (a, b)]
+    ends = [Trial(jnp.asarray(t), jnp.asarray(cubic(t)), jax.grad(cubic)(t)) for t in (a, b)]
     np.testing.assert_allclose(between(*ends), 1.4, rtol=1e-10)
 
 
 def test_interpolation_outside_what_is_known() -> None:
-    low, far = Along(jnp.asarray(3.0), jnp.asarray(1.0), jnp.asarray(-1.0)), jnp.asarray(jnp.inf)
-    assert between(low, Along(far, low.value, low.slope)) == 6.0
-    assert between(low, Along(jnp.asarray(5.0), jnp.asarray(jnp.nan), jnp.asarray(jnp.nan))) == 4.0
+    low, far = Trial(jnp.asarray(3.0), jnp.asarray(1.0), jnp.asarray(-1.0)), jnp.asarray(jnp.inf)
+    assert between(low, Trial(far, low.value, low.slope)) == 6.0
+    assert between(low, Trial(jnp.asarray(5.0), jnp.asarray(jnp.nan), jnp.asarray(jnp.nan))) == 4.0
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_interpolation_outside_what_is_known() -> None:
 def test_interval(value: float, slope: float, falls: bool, interval: tuple[float, float]) -> None:
     """Too high: it ends there. Low and falling: it begins there. Low and rising: it lies between there and the start."""
     here, far, new = (
-        Along(jnp.asarray(length), jnp.asarray(v), jnp.asarray(s))
+        Trial(jnp.asarray(length), jnp.asarray(v), jnp.asarray(s))
         for length, v, s in ((0.0, 1.0, -1.0), (jnp.inf, 1.0, -1.0), (1.0, value, slope))
     )
     low, high = narrow(here, far, new, jnp.asarray(falls))

@@ -1,13 +1,15 @@
 """The trust-region step: its direction, its bound, its memory."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.strategies import affine_part as gauge
 from thalweg.strategies import ranking
-from thalweg.strategies.distribution import Bent
+from thalweg.strategies.affine_part import design_points, fit_affine_part
+from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flows import NICE, Affine
 from thalweg.strategies.flowsteps import Batch, TrustRegion
 from thalweg.strategies.flowsteps.history import History
@@ -18,86 +20,114 @@ from thalweg.strategies.latents.frame import Frame
 N, D = 60, 3
 with jax.enable_x64(True):
     FRAME = Frame(jnp.asarray([1.0, 2.0, 3.0]), jnp.diag(jnp.asarray([1.0, 0.1, 10.0]))).solved()
-    POINTS = gauge.design(jax.random.key(11), D, 120, jnp.float64)
+    POINTS = design_points(jax.random.key(11), D, 120, jnp.float64)
 
 
-def make_batch(bent, params, fun, seed=0):
+NICE_FAMILY, AFFINE_FAMILY = SearchDistribution(NICE(), GAUSSIAN), SearchDistribution(Affine(), GAUSSIAN)
+
+
+@partial(jax.jit, static_argnums=(0, 2))
+def make_batch(distribution, params, fun, seed=0, sign=1.0):
     e = jax.random.normal(jax.random.key(seed), (N, D), jnp.float64)
-    x = bent.forward(params, FRAME, e)
-    return Batch(e, x, fun(FRAME.whiten(x)), bent.log_prob_of_draw(params, FRAME, e), FRAME)
+    x = distribution.forward(params, FRAME, e)
+    return Batch(e, x, sign * fun(FRAME.whiten(x)), distribution.log_prob_of_draw(params, FRAME, e), FRAME)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def take_step(distribution, products, radius, params, state, batch, design, seed=1):
+    """One step; the radius is an argument of the compiled program, so that the tests share it."""
+    step = TrustRegion(radius=radius, products=products, damping=1e-6 if products == 12 else 1e-2)
+    return step.step(distribution, params, FRAME, state, batch, design, jax.random.key(seed))
+
+
+reconsider = jax.jit(TrustRegion.reconsider, static_argnums=(0, 1))
+
+
+def start(distribution):
+    params = jax.jit(distribution.flow.init, static_argnums=(1, 2))(jax.random.key(0), D, jnp.float64)
+    return params, TrustRegion().init(distribution, params, N, D)
 
 
 def curved(y):
     return (y[:, 1] - y[:, 0] ** 2) ** 2 + 0.01 * y[:, 2] ** 2
 
 
+def first(y):
+    return y[:, 0]
+
+
 def test_the_affine_step_is_the_known_natural_gradient():
     """From the identity, with the latent unmoved: the shift is along sum u e, the generator along sum u e e', of trace 0."""
-    bent, step = Bent(Affine(), GAUSSIAN), TrustRegion(products=12, damping=1e-6, radius=1e-6)
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
-    batch = make_batch(bent, params, lambda y: y[:, 0])
-    points = gauge.design(jax.random.key(12), D, 80_000, jnp.float64)
-    new, _, info = step.step(bent, params, FRAME, step.init(bent, params, N, D), batch, points, jax.random.key(1))
-    u = ranking.assign(batch.f, ranking.nes_utilities(N))
+    params, state = start(AFFINE_FAMILY)
+    batch = make_batch(AFFINE_FAMILY, params, first)
+    design = jax.jit(design_points, static_argnums=(1, 2, 3))(jax.random.key(12), D, 80_000, jnp.float64)
+    new, _, info = take_step(AFFINE_FAMILY, 12, 1e-6, params, state, batch, design)
+    u = np.asarray(ranking.assign(batch.f, ranking.nes_utilities(N)))
     shift, second = u @ batch.e, (batch.e * u[:, None]).T @ batch.e
     # Gauss-Newton metric at the identity: 1 for the shift, 1 for each entry of the generator, of trace 0
-    generator = second - jnp.trace(second) / D * jnp.eye(D)
-    length = jnp.sqrt(2e-6 / (shift @ shift + jnp.sum(generator**2)))
-    assert np.allclose(new.shift, length * shift, rtol=0.05, atol=0.05 * float(length * jnp.abs(shift).max()))
+    generator = second - np.trace(second) / D * np.eye(D)
+    length = np.sqrt(2e-6 / (shift @ shift + np.sum(generator**2)))
+    assert np.allclose(new.shift, length * shift, rtol=0.05, atol=0.05 * float(length * np.abs(shift).max()))
     assert float(info["kl"]) == pytest.approx(1e-6, rel=1.0)
+
+
+@jax.jit
+def kl_on_fresh_draws(params, new, seed):
+    e = jax.random.normal(jax.random.key(seed), (20_000, D), jnp.float64)
+    x = NICE_FAMILY.forward(params, FRAME, e)
+    log_ratio = NICE_FAMILY.log_prob(new, FRAME, x) - NICE_FAMILY.log_prob_of_draw(params, FRAME, e)
+    return jnp.mean(jnp.expm1(log_ratio) - log_ratio)
 
 
 @pytest.mark.parametrize("radius", [1e-3, 0.1])
 def test_the_bound_on_the_kl_divergence_holds_on_fresh_draws(radius):
-    bent = Bent(NICE(), GAUSSIAN)
-    step = TrustRegion(radius=radius, products=10)
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
-    state = step.init(bent, params, N, D)
-    take = jax.jit(step.step, static_argnums=0)
+    params, state = start(NICE_FAMILY)
     for seed in range(4):
-        batch = make_batch(bent, params, curved, seed)
-        new, state, info = take(bent, params, FRAME, state, batch, POINTS, jax.random.key(seed))
-        e = jax.random.normal(jax.random.key(100 + seed), (20_000, D), jnp.float64)
-        x = bent.forward(params, FRAME, e)
-        log_ratio = bent.log_prob(new, FRAME, x) - bent.log_prob_of_draw(params, FRAME, e)
-        kl = float(jnp.mean(jnp.expm1(log_ratio) - log_ratio))
-        assert 0 < kl < 4 * radius  # the step measured at most 2 radius on its own 60 draws
+        batch = make_batch(NICE_FAMILY, params, curved, seed)
+        new, state, info = take_step(NICE_FAMILY, 10, radius, params, state, batch, POINTS, seed)
+        # the step measured at most 2 radius on its own 60 draws
+        assert 0 < float(kl_on_fresh_draws(params, new, 100 + seed)) < 4 * radius
         assert 0 < float(info["kl"]) <= 2 * radius
         params = new
 
 
 def test_the_step_raises_the_importance_weighted_utility():
-    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion(radius=0.01)
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
-    batch = make_batch(bent, params, curved)
-    new, _, _ = step.step(bent, params, FRAME, step.init(bent, params, N, D), batch, POINTS, jax.random.key(1))
+    params, state = start(NICE_FAMILY)
+    batch = make_batch(NICE_FAMILY, params, curved)
+    new, _, _ = take_step(NICE_FAMILY, 1, 0.01, params, state, batch, POINTS)
     u = ranking.assign(batch.f, ranking.nes_utilities(N))
 
+    @jax.jit
     def gain(params):
-        w = jnp.exp(bent.log_prob(params, FRAME, batch.x) - batch.log_q)
-        return float(jnp.sum(w * u) / jnp.sum(w))
+        w = jnp.exp(NICE_FAMILY.log_prob(params, FRAME, batch.x) - batch.log_q)
+        return jnp.sum(w * u) / jnp.sum(w)
 
-    assert gain(params) == pytest.approx(0, abs=1e-12)
-    assert gain(new) > 1e-3
+    assert float(gain(params)) == pytest.approx(0, abs=1e-12)
+    assert float(gain(new)) > 1e-3
 
 
 def test_a_bend_that_hurts_shrinks_and_its_affine_part_does_not_matter():
-    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion()
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
+    params, state = start(NICE_FAMILY)
     params = tuple(
         layer._replace(out=0.3 * jax.random.normal(jax.random.key(i), layer.out.shape)) for i, layer in enumerate(params)
     )
-    points = gauge.design(jax.random.key(1), D, 500, jnp.float64)
-    affine = gauge.affine_part(points, bent.flow.forward(params, points), diagonal=False)
-    state = step.init(bent, params, N, D)
+
+    @jax.jit
+    def affine_part(params):
+        design = design_points(jax.random.key(1), D, 500, jnp.float64)
+        affine = fit_affine_part(design, NICE_FAMILY.flow.forward(params, design), diagonal=False)
+        return affine, affine.inverse()
+
+    affine, affine_inverse = affine_part(params)
 
     def against(y):  # points that the bend pushes outwards are the worst
-        e = bent.flow.inverse(params, y)
+        e = NICE_FAMILY.flow.inverse(params, y)
         return jnp.sum(e * (affine.whiten(y) - e), -1)
 
     factors = []
-    for fun in (against, lambda y: -against(y)):
-        tempered, new = step.reconsider(bent, params, affine.inverse(), state, make_batch(bent, params, fun))
+    for sign in (1.0, -1.0):
+        batch = make_batch(NICE_FAMILY, params, against, sign=sign)
+        tempered, new = reconsider(TrustRegion(), NICE_FAMILY, params, affine_inverse, state, batch)
         factors.append(float(tempered[0].out[0, 0] / params[0].out[0, 0]))
         assert np.array_equal(tempered[0].hidden, params[0].hidden)
     assert factors[0] < 0.4  # evidence against it, below -2
@@ -106,17 +136,18 @@ def test_a_bend_that_hurts_shrinks_and_its_affine_part_does_not_matter():
 
 
 def test_the_radius_follows_the_evidence():
-    bent, step = Bent(NICE(), GAUSSIAN), TrustRegion(adapt=0.3, radius_range=(0.5, 1.5))
-    params = bent.flow.init(jax.random.key(0), D, jnp.float64)
-    state = step.init(bent, params, N, D)
-    straight = gauge.identity_frame(D, jnp.float64, diagonal=False)
-    _, idle = step.reconsider(bent, params, straight, state, make_batch(bent, params, curved))
+    step = TrustRegion(adapt=0.3, radius_range=(0.5, 1.5))
+    params, state = start(NICE_FAMILY)
+    affine_inverse = Frame.identity(D, jnp.float64, diagonal=False)
+    batch = make_batch(NICE_FAMILY, params, curved)
+    _, idle = reconsider(step, NICE_FAMILY, params, affine_inverse, state, batch)
     assert float(idle.log_radius) == 0.0  # no step yet, nothing to judge
-    _, state, _ = step.step(bent, params, FRAME, state, make_batch(bent, params, curved), POINTS, jax.random.key(1))
+    _, state, _ = take_step(NICE_FAMILY, 1, 0.03, params, state, batch, POINTS)
     for sign, expected in ((1, np.log(1.5)), (-1, np.log(0.5))):
         turned = state._replace(last=sign * state.last)
         for seed in range(3, 9):  # the same objective, unmoved: the direction still pays, its opposite never
-            _, turned = step.reconsider(bent, params, straight, turned, make_batch(bent, params, curved, seed))
+            batch = make_batch(NICE_FAMILY, params, curved, seed)
+            _, turned = reconsider(step, NICE_FAMILY, params, affine_inverse, turned, batch)
         assert float(turned.log_radius) == pytest.approx(expected)
 
 
@@ -124,17 +155,17 @@ def test_evidence_is_standard_normal_under_random_ranks():
     """4,000 draws: mean within 5 / sqrt(4000), variance within 5 sqrt(2 / 4000); a false alarm has odds below 1e-6."""
     u = jnp.asarray(ranking.nes_utilities(40))
     q = jax.random.normal(jax.random.key(0), (4000, 40))
-    z = np.asarray(jax.vmap(lambda q: evidence(u, q))(q))
+    z = np.asarray(jax.jit(jax.vmap(lambda q: evidence(u, q)))(q))
     assert abs(z.mean()) < 5 / np.sqrt(4000)
     assert abs(z.var() - 1) < 5 * np.sqrt(2 / 4000)
     assert float(evidence(u, jnp.zeros(40))) == 0.0
 
 
 def test_conjugate_gradients_solve():
-    A = jax.random.normal(jax.random.key(0), (12, 12))
-    A, b = A @ A.T + jnp.eye(12), jnp.arange(12.0)
+    A = np.random.default_rng(0).normal(size=(12, 12))
+    A, b = jnp.asarray(A @ A.T + np.eye(12)), jnp.arange(12.0)
     operator = (lambda v: A @ v), (lambda v: v @ A @ v)
-    assert np.allclose(conjugate_gradients(*operator, b, 24), jnp.linalg.solve(A, b), atol=1e-8)
+    assert np.allclose(conjugate_gradients(*operator, b, 24), np.linalg.solve(A, b), atol=1e-8)
     one = conjugate_gradients(*operator, b, 1)  # a single iteration leaves the gradient's direction, and asks for no product
     assert np.allclose(one, b * (b @ b) / (b @ A @ b))
     assert np.array_equal(conjugate_gradients(*operator, jnp.zeros(12), 5), np.zeros(12))

@@ -113,10 +113,10 @@ def test_a_missing_package_is_named_with_its_extra(make: Any, package: str, monk
 
 
 def test_what_the_packages_cannot_do_is_refused(latent: ExternalLatent):
-    with pytest.raises(ValueError, match=r"popsize is 2, .* at least [34]"):
+    with pytest.raises(ValueError, match="popsize"):
         begin(type(latent)(popsize=2))
     if isinstance(latent, PycmaLatent):
-        with pytest.raises(ValueError, match=r"dimension 1, .* at least 2"):
+        with pytest.raises(ValueError, match="x0"):
             begin(latent, d=1)
     else:
         assert float(jnp.abs(run(latent, begin(latent, d=1), 60).mean[0])) < 1e-3

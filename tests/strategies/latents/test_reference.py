@@ -128,7 +128,7 @@ def test_inactive_parameters_have_no_negative_weights():
 
 
 def test_unknown_parameters_are_refused():
-    with pytest.raises(ValueError, match="'pycma' or 'tutorial'"):
+    with pytest.raises(ValueError, match="defaults"):
         cma_parameters(2, 6, "wikipedia")  # pyright: ignore[reportArgumentType]
 
 

@@ -12,7 +12,7 @@ import scipy.stats
 
 from thalweg.strategies.latents import CMAES, Latent
 
-D, SEEDS, TARGET = 5, 40, 1e-8
+D, SEEDS, TARGET = 5, 24, 1e-8
 FALSE_ALARM = 1e-3
 """The probability with which each comparison would fail for equal distributions and random seeds. The seeds are fixed."""
 

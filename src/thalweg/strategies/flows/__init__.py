@@ -1,4 +1,4 @@
-"""Flows: bijections that bend the search distribution. A flow joins the registry, and the contract tests, by one line here."""
+"""Flows: bijections that bend the search distribution. A flow joins the registry and the contract tests by one line here."""
 
 from collections.abc import Callable
 
@@ -19,6 +19,6 @@ FLOWS: dict[str, Callable[[], Flow]] = {
     "shear-affine": lambda: Shear(Affine()),
     "shear-nice": lambda: Shear(NICE()),
 }
-"""Flows by name. `FlowjaxFlow` is not among them: it needs to be told which bijection."""
+"""Flows by name. `FlowjaxFlow` is not among them: it needs a bijection as its argument."""
 
 __all__ = ["FLOWS", "NICE", "Affine", "Flow", "FlowjaxFlow", "Identity", "RealNVP", "Shear"]

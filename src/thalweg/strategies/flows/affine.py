@@ -1,4 +1,4 @@
-"""A volume-preserving affine map: everything a flow can learn short of bending. The ablation beside every claim for a bend."""
+"""A volume-preserving affine map: everything that a flow can learn without bending. The ablation for every gain by a bend."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -12,7 +12,7 @@ from thalweg.strategies.strategy import Array, Key
 
 
 class AffineParams(NamedTuple):
-    """The factors of y = shift + Low diag(exp(stretch - mean stretch)) Up e, packed so that every number is free."""
+    """The factors of y = shift + Low diag(exp(stretch - mean stretch)) Up e, as unconstrained numbers."""
 
     lower: Array
     """The d (d - 1) / 2 entries below the diagonal of Low, row by row; its diagonal is 1."""
@@ -26,13 +26,7 @@ class AffineParams(NamedTuple):
 class Affine(Flow):
     """An affine map of determinant 1 as a product of triangular factors: exact log-determinant, inverse by two solves.
 
-    The stretch enters less its mean, so that the map never concentrates the distribution: that is the latent's part.
-
-    >>> import jax
-    >>> flow = Affine()
-    >>> params = flow.init(jax.random.key(0), 3)
-    >>> flow.forward(params, jax.numpy.arange(3.0)).tolist()
-    [0.0, 1.0, 2.0]
+    The mean of the stretch is subtracted, so that the map never concentrates the distribution: that is left to the latent.
     """
 
     volume_preserving: ClassVar[bool] = True
@@ -61,7 +55,7 @@ class Affine(Flow):
 
 
 def factors(params: AffineParams) -> tuple[Array, Array, Array]:
-    """Low and Up as (d, d) matrices, and the diagonal between them, whose product is 1."""
+    """Return Low and Up as (d, d) matrices, and the diagonal between them, whose product is 1."""
     d = params.stretch.shape[-1]
     eye = jnp.eye(d, dtype=params.stretch.dtype)
     lower = eye.at[np.tril_indices(d, -1)].set(params.lower)

@@ -1,4 +1,4 @@
-"""What a flow is: a bijection of R^d with parameters, the identity before it has learned anything."""
+"""The interface of a flow: a bijection of R^d with parameters, initially the identity."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,30 +12,30 @@ class Flow(ABC):
     """A bijection of R^d with learnable parameters. All methods take points of shape (..., d)."""
 
     volume_preserving: ClassVar[bool] = False
-    """Whether `log_det` is 0 everywhere."""
+    """True if `log_det` is 0 everywhere."""
 
     learnable: ClassVar[bool] = True
-    """Whether there is anything to learn; a flow without parameters is never trained."""
+    """True if the flow has parameters to learn; one without is never trained."""
 
     affine: ClassVar[bool] = False
-    """Whether the map is affine for all parameters; everything it learns can then be handed to the latent."""
+    """True if the map is affine for all parameters; everything it learns can then be handed to the latent."""
 
     @abstractmethod
     def init(self, key: Key, d: int, dtype: Any = float) -> Params:
-        """Parameters in dimension d at which the flow is exactly the identity."""
+        """Return parameters in dimension d at which the flow is exactly the identity."""
 
     @abstractmethod
     def forward(self, params: Params, e: Array) -> Array:
-        """Bend the points e."""
+        """Return the images y of the points e."""
 
     @abstractmethod
     def inverse(self, params: Params, y: Array) -> Array:
-        """Undo `forward`."""
+        """Return the points e whose images are y."""
 
     @abstractmethod
     def log_det(self, params: Params, e: Array) -> Array:
-        """log |det d forward / d e| at the points e, shape (...)."""
+        """Return log |det d forward / d e| at the points e, shape (...)."""
 
     def temper(self, params: Params, factor: Array) -> Params:
-        """Parameters that bend less: 1 changes nothing, 0 gives the identity. A flow that cannot is left as it is."""
+        """Return parameters that bend less: factor 1 changes nothing, 0 gives the identity. By default nothing changes."""
         return params

@@ -1,4 +1,4 @@
-"""Any bijection of flowjax as a flow (extra `flows`); slower to build than the flows of this package, and far more of them."""
+"""Any bijection of flowjax as a flow (extra `flows`); slower to build than the flows of this package."""
 
 import importlib
 from collections.abc import Callable
@@ -22,13 +22,13 @@ MISSING = "FlowjaxFlow needs flowjax, which is not installed: run `pip install t
 
 @dataclass(frozen=True)
 class FlowjaxFlow(Flow):
-    """A flowjax bijection b as the flow e -> b(b0^-1(e)), b0 being b as it was built, which makes it the identity at start.
+    """A flowjax bijection b as the flow e -> b(b0^-1(e)), where b0 is b as built, so that the flow starts as the identity.
 
     `factory(key, d)` builds a bijection of shape (d,) without condition, for instance
     `lambda key, d: flowjax.flows.coupling_flow(key, base_dist=StandardNormal((d,))).bijection`. It is called once per
     dimension with the key of `seed`: a bijection may hold integer arrays (permutations), which no gradient step can carry, so
     its structure and b0 are constants of the adapter and only the arrays to be trained are parameters. The key of `init`
-    therefore changes nothing. What flowjax marks as not trainable stays as built.
+    therefore has no effect. Arrays that flowjax marks as not trainable stay as built.
     """
 
     factory: Callable[[Key, int], Any]
@@ -51,7 +51,7 @@ class FlowjaxFlow(Flow):
         return self._each(one, params, e)
 
     def _each(self, function: Callable[[Any, Any, Array], Array], params: Leaves, points: Array) -> Array:
-        """function(b, b0, point) for each of the points (..., d); flowjax itself takes one point at a time."""
+        """Return function(b, b0, point) for each of the points (..., d); flowjax itself takes one point at a time."""
         d = points.shape[-1]
         leaves, rebuild = self._built(d)
         bent, start = rebuild(params), rebuild(tuple(jnp.asarray(leaf, points.dtype) for leaf in leaves))
@@ -66,7 +66,7 @@ class FlowjaxFlow(Flow):
 def build(
     factory: Callable[[Key, int], Any], seed: int, d: int, x64: bool
 ) -> tuple[tuple[np.ndarray, ...], Callable[[Leaves], Any]]:
-    """The trained arrays of a new bijection and the way back from such arrays to a bijection; `x64`: in double precision."""
+    """Return the trained arrays of a new bijection, in double precision if `x64`, and a function from arrays to a bijection."""
     try:
         eqx, paramax = importlib.import_module("equinox"), importlib.import_module("paramax")
         importlib.import_module("flowjax")
@@ -77,7 +77,7 @@ def build(
         with jax.enable_x64(x64):
             return factory(jax.random.key(seed), d)
 
-    # The first call may come from inside a trace, and the cache must hold no tracer. Traces belong to a thread, so another
+    # The first call may come from inside a trace, and the cache must not hold tracers. Traces belong to a thread, so another
     # thread builds concrete arrays (`jax.ensure_compile_time_eval` would do, but equinox' run-time checks fail under it).
     with ThreadPoolExecutor(1) as outside:
         bijection = outside.submit(construct).result()

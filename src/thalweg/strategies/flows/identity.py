@@ -1,4 +1,4 @@
-"""The identity: no flow at all. With it a bent strategy is its latent, to the last bit."""
+"""The identity flow. With it, `GNNES` equals its latent to the last bit."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

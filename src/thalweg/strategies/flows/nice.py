@@ -11,7 +11,7 @@ from thalweg.strategies.strategy import Array, Key
 
 
 class Coupling(NamedTuple):
-    """One hidden layer of tanh: t(u) = tanh(u W + b) W' + b'."""
+    """The network of a coupling, one hidden layer of tanh: t(u) = tanh(u W + b) W' + b'."""
 
     hidden: Array
     hidden_bias: Array
@@ -21,7 +21,7 @@ class Coupling(NamedTuple):
 
 @dataclass(frozen=True)
 class NICE(Flow):
-    """A stack of additive couplings: unit Jacobian, so it bends a distribution and never concentrates it.
+    """A stack of additive couplings. Its Jacobian determinant is 1: it bends a distribution and never concentrates it.
 
     The defaults are the paper's (section 5.2): three couplings, one hidden layer of 16 tanh units. Output weights start at
     zero, which makes the initial map exactly the identity; hidden weights start random, which breaks the symmetry.
@@ -72,12 +72,12 @@ class NICE(Flow):
 
 
 def shift(layer: Coupling, u: Array) -> Array:
-    """t(u), what one coupling adds to the other part."""
+    """Return t(u), the shift that a coupling adds to the other part."""
     return jnp.tanh(u @ layer.hidden + layer.hidden_bias) @ layer.out + layer.out_bias
 
 
 def split(e: Array, mask: str) -> tuple[Array, Array]:
-    """The two parts of the coordinates that take turns in bending each other."""
+    """Return the two parts of the coordinates, which shift each other in turn."""
     if mask == "even-odd":
         return e[..., 0::2], e[..., 1::2]
     half = (e.shape[-1] + 1) // 2
@@ -85,7 +85,7 @@ def split(e: Array, mask: str) -> tuple[Array, Array]:
 
 
 def merge(first: Array, second: Array, mask: str) -> Array:
-    """Undo `split`."""
+    """Return the coordinates from the two parts that `split` gives."""
     if mask == "even-odd":  # interleave; the odd part is one short in odd dimension
         d = first.shape[-1] + second.shape[-1]
         padded = jnp.pad(second, [(0, 0)] * (second.ndim - 1) + [(0, first.shape[-1] - second.shape[-1])])

@@ -1,4 +1,4 @@
-"""Real-NVP: affine couplings (Dinh et al. 2016), for comparison: it may concentrate a distribution, which NICE cannot."""
+"""Real-NVP: affine couplings (Dinh et al. 2016), for comparison: unlike NICE it can concentrate a distribution."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -14,14 +14,8 @@ from thalweg.strategies.strategy import Array, Key
 class RealNVP(Flow):
     """A stack of affine couplings v2 = u2 exp(s(u1)) + t(u1); s and t are the two halves of the output of one network.
 
-    Same networks and masks as `NICE`, and the same hidden weights from the same key, so that the two compare like with like.
-    The log-scale is kept in (-bound, bound) by a tanh: without it one coupling can overflow. Exactly the identity at start.
-
-    >>> import jax
-    >>> flow = RealNVP()
-    >>> params = flow.init(jax.random.key(0), 3)
-    >>> flow.forward(params, jax.numpy.arange(3.0)).tolist()
-    [0.0, 1.0, 2.0]
+    Networks, masks and the hidden weights from a key are those of `NICE`, so that only the couplings differ. A tanh keeps the
+    log-scale in (-bound, bound): without it one coupling can overflow. The initial map is exactly the identity.
     """
 
     couplings: int = 3
@@ -61,6 +55,6 @@ class RealNVP(Flow):
         return merge(parts[0], parts[1], self.mask), log_det
 
     def _coefficients(self, layer: Coupling, u: Array) -> tuple[Array, Array]:
-        """The log-scale s(u) and the move t(u) of one coupling."""
+        """Return the log-scale s(u) and the shift t(u) of one coupling."""
         raw, move = jnp.split(shift(layer, u), 2, axis=-1)
         return self.bound * jnp.tanh(raw / self.bound), move

@@ -13,9 +13,9 @@ from thalweg.strategies.strategy import Array, Key, Params
 
 class ShearParams(NamedTuple):
     axis: Array
-    """v, the direction along which a point is measured; its length does not matter."""
+    """v, the direction in which a point is measured; its length does not matter."""
     bow: Array
-    """w, how far and where to points are moved; what of it lies along v does not matter."""
+    """w, the displacement; its part along v does not matter."""
     inner: Params
 
 
@@ -23,8 +23,8 @@ class ShearParams(NamedTuple):
 class Shear(Flow):
     """T(e) = y + w ((v.y)^2 - 1) / sqrt(2) with y = inner(e), |v| = 1 and v.w = 0: straight lines along v become parabolas.
 
-    It has d numbers to learn beside the axis, is inverted in one pass, and stays a shear when an affine map goes before it. In
-    the latent's own coordinates it is not learned by a gradient but fitted to the best points of recent generations
+    It has d parameters besides the axis, is inverted in one pass, and remains a shear after an affine map. In the latent's own
+    coordinates it is not trained by a gradient but fitted to the best points of recent generations
     (`thalweg.strategies.flowsteps.Valley`).
 
     >>> import jax
@@ -60,11 +60,11 @@ class Shear(Flow):
 
 
 def shear(axis: Array, bow: Array, e: Array) -> Array:
-    """The points e, moved by the bow as the square of their place along the axis says; with -bow this is undone."""
+    """Return e + bow ((axis.e)^2 - 1) / sqrt(2) for the points e; -bow gives the inverse."""
     return e + ((e @ axis) ** 2 - 1)[..., None] * (bow / sqrt(2))
 
 
 def normal(params: ShearParams) -> tuple[Array, Array]:
-    """The axis with length 1, and the bow at a right angle to it."""
+    """Return the axis with length 1, and the part of the bow orthogonal to it."""
     axis = params.axis / jnp.linalg.norm(params.axis)
     return axis, params.bow - axis * (axis @ params.bow)

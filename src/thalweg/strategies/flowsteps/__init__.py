@@ -1,4 +1,4 @@
-"""How the flow learns: one file a step, one line in the registry."""
+"""Flow steps, which train the flow. A flow step joins the registry by one line here."""
 
 from collections.abc import Callable
 

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from thalweg.strategies import ranking
-from thalweg.strategies.distribution import Bent
+from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flowsteps.base import Batch, FlowStep
-from thalweg.strategies.flowsteps.history import History, Known
+from thalweg.strategies.flowsteps.history import History, Samples
 from thalweg.strategies.flowsteps.lbfgs import minimise
-from thalweg.strategies.latents.frame import Place
+from thalweg.strategies.latents.frame import FrameLike
 from thalweg.strategies.strategy import Array, Info, Key, Params
 
 Denominator = Literal["sampling", "box"]
@@ -22,73 +22,80 @@ Estimator = Literal["plain", "low-variance"]
 
 class PenalisedState(NamedTuple):
     penalty: Array
-    """lambda_t."""
+    """lambda_t, the factor of the KL divergence."""
     history: History
 
 
 class Terms(NamedTuple):
-    """The objective of the step is surrogate + lambda KL."""
+    """The terms of the objective, surrogate + lambda KL."""
 
     surrogate: Array
     """The importance-weighted objective, docs/math.md (11)."""
     kl: Array
     """The estimate of KL(pi_{mu_{t+1}, eta_t} || pi_{mu_{t+1}, eta}), docs/math.md (12)."""
     ess: Array
-    """The effective number of points behind the surrogate."""
+    """The effective number of points in the surrogate."""
 
 
 @dataclass(frozen=True)
 class Penalised(FlowStep):
-    """Algorithm 2 of the paper to the letter: minimise the importance-weighted objective plus lambda KL by L-BFGS.
+    """Algorithm 2 of the paper as printed: minimise the importance-weighted objective plus lambda KL by L-BFGS.
 
-    The defaults are the paper's where it says, and those of the authors' public code where it does not.
+    The defaults are the paper's where it gives them, and otherwise those of the authors' public code.
     """
 
     radius: float = 0.01
-    """epsilon: lambda moves so that the KL divergence of a step ends near it."""
+    """epsilon, the KL divergence of a step towards which lambda adapts."""
 
     penalty: float = 10.0
-    """lambda_0."""
+    """lambda_0, the initial factor of the KL divergence."""
 
     factor: float = 1.5
-    """What lambda is multiplied with, or divided by, outside [radius / 2, 2 radius]."""
+    """The factor by which lambda rises or falls when the divergence is outside [radius / 2, 2 radius]."""
 
     samples: int = 10
-    """KL samples per point of a generation, M = samples * N. They cost no evaluation."""
+    """Number of KL samples per point of a generation, M = samples * N. They cost no evaluation."""
 
     denominator: Denominator = "sampling"
-    """Of the importance ratio: "sampling" is pi_{mu_t, eta_t}, the paper's equation, unbiased; "box" is pi_{mu_{t+1}, eta_t},
-    the paper's algorithm box."""
+    """Denominator of the importance ratio: "sampling" is pi_{mu_t, eta_t}, as in the paper's equation, and unbiased; "box" is
+    pi_{mu_{t+1}, eta_t}, as in the paper's algorithm box."""
 
     shaping: Shaping = "standardised"
-    """What stands for f: (f - mean) / (std + 1e-5) as in the authors' code, or the utilities of the ranks."""
+    """Shaping of f: (f - mean) / (std + 1e-5) as in the authors' code, or the utilities of the ranks."""
 
     estimator: Estimator = "plain"
-    """Of the KL divergence: the mean of log-ratios as in the paper, or mean(r - 1 - log r); docs/math.md (12)."""
+    """Estimator of the KL divergence: the mean of log-ratios as in the paper, or mean(r - 1 - log r); docs/math.md (12)."""
 
     generations: int = 1
-    """How many generations the objective is estimated from ("using historic data")."""
+    """Number of generations from which the objective is estimated (the paper's "historic data")."""
 
     iterations: int = 50
-    """Of L-BFGS, at most."""
+    """Largest number of L-BFGS iterations."""
 
     def __post_init__(self) -> None:
         for name, choices in (("denominator", Denominator), ("shaping", Shaping), ("estimator", Estimator)):
             if getattr(self, name) not in get_args(choices):
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {getattr(self, name)!r}")
 
-    def init(self, bent: Bent, params: Params, n: int, d: int) -> PenalisedState:
+    def init(self, distribution: SearchDistribution, params: Params, n: int, d: int) -> PenalisedState:
         dtype = ravel_pytree(params)[0].dtype
         return PenalisedState(jnp.asarray(self.penalty, dtype), History.empty(self.generations, n, d, dtype))
 
     def step(
-        self, bent: Bent, params: Params, frame: Place, state: PenalisedState, batch: Batch, points: Array, key: Key
+        self,
+        distribution: SearchDistribution,
+        params: Params,
+        frame: FrameLike,
+        state: PenalisedState,
+        batch: Batch,
+        design: Array,
+        key: Key,
     ) -> tuple[Params, PenalisedState, Info]:
         n, d = batch.e.shape
-        known, history = state.history.join(batch.x, self.shape(batch.f), batch.log_q)
-        draws = bent.base.sample(key, (self.samples * n, d), batch.x.dtype)
+        data, history = state.history.join(batch.x, self.shape(batch.f), batch.log_q)
+        draws = distribution.base.sample(key, (self.samples * n, d), batch.x.dtype)
         flat, unravel = ravel_pytree(params)
-        evaluate = self.terms(bent, params, frame, known, draws)
+        evaluate = self.terms(distribution, params, frame, data, draws)
 
         def objective(flat: Array) -> Array:
             terms = evaluate(unravel(flat))
@@ -96,56 +103,59 @@ class Penalised(FlowStep):
 
         new, after, before, _ = minimise(objective, flat, self.iterations)
 
-        # on failure the old weights are kept, as in the authors' code
+        # on failure the old parameters are kept, as in the authors' code
         accepted = jnp.isfinite(after) & jnp.all(jnp.isfinite(new)) & (after < before)
         params = unravel(jnp.where(accepted, new, flat))
         terms = evaluate(params)
         penalty = self.adapt(state.penalty, terms.kl)
         gain = jnp.where(accepted, before - after, 0.0)
-        info = {"kl": terms.kl, "penalty": penalty, "effective_samples": terms.ess, "gain": gain}
+        info: Info = {"kl": terms.kl, "penalty": penalty, "effective_samples": terms.ess, "gain": gain}
         return params, PenalisedState(penalty, history), info
 
     def shape(self, f: Array) -> Array:
-        """What a point is worth, large for good ones, of order 1: the negative of what stands for f in the objective."""
+        """Return the utility of each point, of order 1 and large for good points: the negative of the shaped f."""
         if self.shaping == "standardised":
             return -ranking.standardise(f)
         return ranking.assign(f, len(f) * ranking.nes_utilities(len(f)))
 
-    def terms(self, bent: Bent, params: Params, frame: Place, known: Known, draws: Array) -> Callable[[Params], Terms]:
-        """The two terms of the objective as functions of eta, for eta_t = params; `draws` (M, d) are the KL samples."""
-        x, worth, log_q, weight = known
+    def terms(
+        self, distribution: SearchDistribution, params: Params, frame: FrameLike, data: Samples, draws: Array
+    ) -> Callable[[Params], Terms]:
+        """Return the terms of the objective as a function of eta, for eta_t = params; `draws` (M, d) are the KL samples."""
+        x, utility, log_q, weight = data
         if self.denominator == "box":
-            log_q = bent.log_prob(params, frame, x)
-        points = jnp.concatenate([x, bent.forward(params, frame, draws)])  # one evaluation of the flow serves both terms
-        log_prob = log_density(bent, frame, points)
-        log_old = jnp.concatenate([log_q, bent.log_prob_of_draw(params, frame, draws)])
+            log_q = distribution.log_prob(params, frame, x)
+        # one evaluation of the flow serves both terms
+        points = jnp.concatenate([x, distribution.forward(params, frame, draws)])
+        log_prob = log_density(distribution, frame, points)
+        log_old = jnp.concatenate([log_q, distribution.log_prob_of_draw(params, frame, draws)])
 
         def evaluate(params: Params) -> Terms:
             log_ratio = log_prob(params) - log_old
-            ratio = jnp.exp(jnp.minimum(log_ratio, 50.0))  # far beyond any radius: there, finite is all it need be
+            ratio = jnp.exp(jnp.minimum(log_ratio, 50.0))  # far beyond any radius, where it only has to be finite
             w = weight * ratio[: len(x)]
             kl = -log_ratio[len(x) :]
             if self.estimator == "low-variance":
                 kl = ratio[len(x) :] - 1 + kl
-            return Terms(-jnp.sum(worth * w) / jnp.sum(weight), jnp.mean(kl), jnp.sum(w) ** 2 / jnp.sum(w**2))
+            return Terms(-jnp.sum(utility * w) / jnp.sum(weight), jnp.mean(kl), jnp.sum(w) ** 2 / jnp.sum(w**2))
 
         return evaluate
 
     def adapt(self, penalty: Array, kl: Array) -> Array:
-        """lambda_{t+1}, docs/math.md (13)."""
+        """Return lambda_{t+1}, docs/math.md (13)."""
         return jnp.where(
             kl > 2 * self.radius, penalty * self.factor, jnp.where(kl < self.radius / 2, penalty / self.factor, penalty)
         )
 
 
-def log_density(bent: Bent, frame: Place, x: Array) -> Callable[[Params], Array]:
-    """bent.log_prob at fixed points as a function of eta: what does not depend on it is computed once, not 60 times a step."""
-    flow, log_det = bent.flow, frame.log_det()
-    y = x if bent.raw else frame.whiten(x)
+def log_density(distribution: SearchDistribution, frame: FrameLike, x: Array) -> Callable[[Params], Array]:
+    """Return distribution.log_prob at fixed points as a function of eta, with all that does not depend on eta computed once."""
+    flow, log_det = distribution.flow, frame.log_det()
+    y = x if distribution.raw else frame.whiten(x)
 
     def evaluate(params: Params) -> Array:
         inner = flow.inverse(params, y)
-        e = frame.whiten(inner) if bent.raw else inner
-        return bent.base.log_prob(e) - flow.log_det(params, inner) - log_det
+        e = frame.whiten(inner) if distribution.raw else inner
+        return distribution.base.log_prob(e) - flow.log_det(params, inner) - log_det
 
     return evaluate

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from thalweg.strategies import ranking
-from thalweg.strategies.distribution import Bent
+from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flowsteps.base import Batch, FlowStep
 from thalweg.strategies.flowsteps.history import History
 from thalweg.strategies.latents.bases import GAUSSIAN
-from thalweg.strategies.latents.frame import Frame, Place
+from thalweg.strategies.latents.frame import Frame, FrameLike
 from thalweg.strategies.strategy import Array, Info, Key, Params
 
 T = TypeVar("T")
@@ -22,18 +22,18 @@ T = TypeVar("T")
 
 class TrustRegionState(NamedTuple):
     gradient: Array
-    """Gradients of the last generations, fading by `momentum`."""
+    """The sum of the gradients of the last generations, weighted by powers of `momentum`."""
     last: Array
-    """The last step, to be judged by the next generation."""
+    """The last step, which the next generation judges."""
     log_radius: Array
-    """How far the radius has moved from its start, as a logarithm."""
+    """The logarithm of the radius relative to its start."""
     evidence: tuple[Array, Array]
-    """What the newest generation says of the last step and of the bend: positive is good, within +-1 is noise."""
+    """Evidence of the newest generation for the last step and for the bend: positive is good, within +-1 is noise."""
     history: History
 
 
 class Settings(NamedTuple):
-    """The constants of a step once the population size and the dimension are known."""
+    """The constants of a step for a population size and a dimension."""
 
     radius: float
     adapt: float
@@ -45,38 +45,38 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True)
 class TrustRegion(FlowStep):
-    """A step of bounded KL along the (natural) gradient, its radius adapted by what fresh points say of the last step.
+    """A step of bounded KL along the (natural) gradient; its radius adapts to the evidence of new points for the last step.
 
-    None means: by the population size n and the dimension d, as `settings` says. Every constant was chosen on development
-    seeds by `studies/benchmarks/tune_trust_region.py`; docs/trust_region.md shows what each was measured against.
+    For None, `settings` computes the value from the population size n and the dimension d. Every constant was chosen on
+    development seeds by `studies/benchmarks/tune_trust_region.py`; docs/trust_region.md has the measurements.
     """
 
     radius: float | None = None
-    """KL radius at the start; min(0.03, 0.001 (n/d)^2)."""
+    """Initial KL radius; by default min(0.03, 0.001 (n/d)^2)."""
     radius_range: tuple[float, float] = (0.03, 10.0)
-    """How far the radius may adapt, as factors of its start."""
+    """Range of the adapted radius, as factors of its start."""
     adapt: float | None = None
-    """How fast the logarithm of the radius follows the evidence; min(0.3, 30 radius)."""
+    """Rate at which the logarithm of the radius follows the evidence; by default min(0.3, 30 radius)."""
     bar: float | None = None
-    """Evidence of the last step at which the radius stays; -0.1 without history, 0.1 with it."""
+    """Evidence for the last step at which the radius stays; by default -0.1 without history, 0.1 with it."""
     momentum: float | None = None
-    """What is kept of the gradients of former generations; 0.5 without history, 0 with it."""
+    """Factor of the gradients of former generations; by default 0.5 without history, 0 with it."""
     generations: int | None = None
-    """Generations in the history, this one included; as many as hold 10 d points, at most 5."""
+    """Generations in the history, this one included; by default as many as hold 10 d points, at most 5."""
     clip: float | None = None
-    """Largest importance weight; 20 without history, 5 with it."""
+    """Largest importance weight; by default 20 without history, 5 with it."""
     tempering: float = 0.3
-    """How fast a bend without evidence shrinks."""
+    """Rate at which a bend without evidence shrinks."""
     bend_bar: float = 1.0
-    """Evidence of the bend above which it does not shrink."""
+    """Evidence for the bend above which it does not shrink."""
     products: int = 1
-    """Conjugate-gradient iterations for the natural direction. One leaves the plain gradient and only sets its length: stopping
-    early is what keeps the step from fitting noise."""
+    """Conjugate-gradient iterations for the natural direction. One keeps the plain gradient and only sets its length:
+    stopping early keeps the step from fitting noise."""
     damping: float = 1e-2
     """Added to the metric, relative to a standard draw's own scale of 1."""
 
     def settings(self, n: int, d: int) -> Settings:
-        """The constants for populations of n in dimension d.
+        """Return the constants for populations of n in dimension d.
 
         >>> TrustRegion().settings(100, 10)
         Settings(radius=0.03, adapt=0.3, bar=-0.1, momentum=0.5, generations=1, clip=20.0)
@@ -93,51 +93,64 @@ class TrustRegion(FlowStep):
             clip=pick(self.clip, 20.0 if many else 5.0),
         )
 
-    def init(self, bent: Bent, params: Params, n: int, d: int) -> TrustRegionState:
+    def init(self, distribution: SearchDistribution, params: Params, n: int, d: int) -> TrustRegionState:
         flat = ravel_pytree(params)[0]
         zero, nothing = jnp.zeros_like(flat), jnp.zeros((), flat.dtype)
         history = History.empty(self.settings(n, d).generations, n, d, flat.dtype)
         return TrustRegionState(zero, zero, nothing, (nothing, nothing), history)
 
     def reconsider(
-        self, bent: Bent, params: Params, straight: Frame | None, state: TrustRegionState, batch: Batch
+        self,
+        distribution: SearchDistribution,
+        params: Params,
+        affine_inverse: Frame | None,
+        state: TrustRegionState,
+        batch: Batch,
     ) -> tuple[Params, TrustRegionState]:
         s = self.settings(*batch.e.shape)
         utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
         flat, unravel = ravel_pytree(params)
-        inner = bent.inner(batch.frame)
-        y = bent.stripped(batch.frame, batch.x)
+        inner = distribution.inner_frame(batch.frame)
+        y = distribution.remove_outer_frame(batch.frame, batch.x)
 
-        # did the last step help? what it did to the log-density of fresh points, against their ranks, docs/math.md (18)
-        if bent.base == GAUSSIAN:
-            effect = bent.log_prob_of_draw(params, inner, batch.e) - bent.log_prob(unravel(flat - state.last), inner, y)
-        else:  # in heavy tails the whole step looks better than its end
-            effect = jax.jvp(lambda params: bent.log_prob(params, inner, y), (params,), (unravel(state.last),))[1]
+        # did the last step help? its effect on the log-density of new points, against their ranks, docs/math.md (18)
+        if distribution.base == GAUSSIAN:
+            now = distribution.log_prob_of_draw(params, inner, batch.e)
+            effect = now - distribution.log_prob(unravel(flat - state.last), inner, y)
+        else:  # in heavy tails the difference over a whole step overrates it: use the derivative at its end
+            effect = jax.jvp(lambda params: distribution.log_prob(params, inner, y), (params,), (unravel(state.last),))[1]
         of_step = evidence(utilities, effect)
         log_radius = state.log_radius + s.adapt * (of_step - s.bar) * jnp.any(state.last != 0)
         low, high = jnp.log(jnp.asarray(self.radius_range, log_radius.dtype))
         log_radius = jnp.clip(log_radius, low, high)
-        if straight is None:
+        if affine_inverse is None:
             return params, state._replace(log_radius=log_radius, evidence=(of_step, jnp.zeros_like(of_step)))
 
-        # does the bend help? the same for its amplitude; what cannot show that it helps fades, docs/math.md (17)
-        bend = straight.place(y) - batch.e
+        # does the bend help? the same for its amplitude; a bend without evidence fades, docs/math.md (17)
+        bend = affine_inverse.place(y) - batch.e
         of_bend = evidence(utilities, jnp.sum(batch.e * bend, -1))
         factor = jnp.exp(-self.tempering * jnp.maximum(0.0, self.bend_bar - of_bend))
-        return bent.flow.temper(params, factor), state._replace(log_radius=log_radius, evidence=(of_step, of_bend))
+        return distribution.flow.temper(params, factor), state._replace(log_radius=log_radius, evidence=(of_step, of_bend))
 
     def step(
-        self, bent: Bent, params: Params, frame: Place, state: TrustRegionState, batch: Batch, points: Array, key: Key
+        self,
+        distribution: SearchDistribution,
+        params: Params,
+        frame: FrameLike,
+        state: TrustRegionState,
+        batch: Batch,
+        design: Array,
+        key: Key,
     ) -> tuple[Params, TrustRegionState, Info]:
         s = self.settings(*batch.e.shape)
         flat, unravel = ravel_pytree(params)
         utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
         (x, utility, log_q, weight), history = state.history.join(batch.x, utilities, batch.log_q)
 
-        # gradient of the self-normalised, clipped importance-weighted utility, docs/math.md (11), (19); by the parameters as
-        # they are, since slices of a flat vector would each be padded on the way back
+        # gradient of the self-normalised, clipped importance-weighted utility, docs/math.md (11), (19); with respect to the
+        # pytree, since slices of a flat vector would each be padded in the backward pass
         def objective(params: Params) -> tuple[Array, Array]:
-            log_w = bent.log_prob(params, frame, x) - log_q
+            log_w = distribution.log_prob(params, frame, x) - log_q
             w = weight * jnp.minimum(jnp.exp(jnp.minimum(log_w, 50.0)), s.clip)
             return jnp.sum(w * utility) / jnp.sum(w), jnp.sum(w) ** 2 / jnp.sum(w**2)
 
@@ -145,10 +158,10 @@ class TrustRegion(FlowStep):
         gradient = s.momentum * state.gradient + jnp.nan_to_num(ravel_pytree(slopes)[0], posinf=0.0, neginf=0.0)
 
         # direction by conjugate gradients on the Gauss-Newton product, length by the radius, docs/math.md (14)
-        inner = bent.inner(frame)
-        e, z = free_draws(bent, params, inner, points, len(batch.e), key)
-        _, forward = jax.linearize(lambda params: bent.inverse(params, inner, z), params)
-        precision = bent.base.precision(e)[:, None] / len(e)
+        inner = distribution.inner_frame(frame)
+        e, z = metric_draws(distribution, params, inner, design, len(batch.e), key)
+        _, forward = jax.linearize(lambda params: distribution.inverse(params, inner, z), params)
+        precision = distribution.base.precision(e)[:, None] / len(e)
 
         def product(v: Array) -> Array:
             transpose = jax.linear_transpose(forward, params)
@@ -164,14 +177,14 @@ class TrustRegion(FlowStep):
         step = jnp.where(jnp.all(jnp.isfinite(step)) & (slope > 0), step, 0.0)
 
         # the hard bound: halve until the measured KL is at most twice the radius, else stay, docs/math.md (12)
-        log_old = bent.log_prob_of_draw(params, inner, e)
+        log_old = distribution.log_prob_of_draw(params, inner, e)
 
         def divergence(step: Array) -> Array:
-            log_ratio = bent.log_prob(unravel(flat + step), inner, z) - log_old
+            log_ratio = distribution.log_prob(unravel(flat + step), inner, z) - log_old
             return jnp.mean(jnp.expm1(log_ratio) - log_ratio)
 
         step, kl = backtrack(divergence, step, 2 * radius)
-        info = {
+        info: Info = {
             "kl": kl,
             "radius": radius,
             "effective_samples": ess,
@@ -182,26 +195,28 @@ class TrustRegion(FlowStep):
 
 
 def pick(value: T | None, default: T) -> T:
-    """The value, or the default where there is none."""
+    """Return the value, or the default for None."""
     return default if value is None else value
 
 
-def free_draws(bent: Bent, params: Params, inner: Place, points: Array, n: int, key: Key) -> tuple[Array, Array]:
-    """Standard draws for metric and KL, which cost no evaluation, and where the flow takes them.
+def metric_draws(
+    distribution: SearchDistribution, params: Params, inner: FrameLike, design: Array, n: int, key: Key
+) -> tuple[Array, Array]:
+    """Return standard draws for the metric and the KL divergence, and their images by the flow; they cost no evaluation.
 
-    The design of the gauge will do, and bending it is done already: the compiler sees that. One half of it, as the other has
-    the same points with the other sign. Where nothing is gauged, or the tails are heavy, some fixed points would leave too
-    much unseen, generation after generation, and fresh ones are drawn.
+    They are one half of the design points (the other half has the opposite signs), whose images are needed for the affine part
+    anyway and are computed once. In raw coordinates or with heavy tails fixed points would leave too much unseen, generation
+    after generation: there new ones are drawn.
     """
-    if bent.raw or bent.base != GAUSSIAN:
-        e = bent.base.sample(key, (max(n, 32), points.shape[-1]), points.dtype)
-        return e, bent.forward(params, inner, e)
-    half = len(points) // 2
-    return points[:half], bent.forward(params, inner, points)[:half]
+    if distribution.raw or distribution.base != GAUSSIAN:
+        e = distribution.base.sample(key, (max(n, 32), design.shape[-1]), design.dtype)
+        return e, distribution.forward(params, inner, e)
+    half = len(design) // 2
+    return design[:half], distribution.forward(params, inner, design)[:half]
 
 
 def evidence(utilities: Array, effect: Array) -> Array:
-    """sum a q / sqrt(sum a^2 q^2): about standard normal if the effect q has nothing to do with the utilities a."""
+    """Return sum a q / sqrt(sum a^2 q^2): about standard normal if the effect q is independent of the utilities a."""
     product = utilities * effect
     total = jnp.sqrt(jnp.sum(product**2))
     return jnp.where(total > 0, jnp.sum(product) / jnp.where(total > 0, total, 1.0), 0.0)
@@ -210,9 +225,9 @@ def evidence(utilities: Array, effect: Array) -> Array:
 def conjugate_gradients(
     product: Callable[[Array], Array], curvature: Callable[[Array], Array], b: Array, iterations: int
 ) -> Array:
-    """Approximate the solution of product(v) = b from v = 0; stops moving once the residual vanishes.
+    """Approximate the solution of product(v) = b from v = 0, up to a residual of 0.
 
-    Of the last product only curvature(v) = v . product(v) counts, which is cheaper: a single iteration needs no product.
+    The last iteration needs only curvature(v) = v . product(v), which is cheaper: a single iteration needs no product.
     """
 
     def quotient(a: Array, b: Array) -> Array:
@@ -232,7 +247,7 @@ def conjugate_gradients(
 
 
 def backtrack(divergence: Callable[[Array], Array], step: Array, limit: Array, halvings: int = 8) -> tuple[Array, Array]:
-    """Halve the step until its divergence is within the limit; no step at all if that does not help."""
+    """Halve the step until its divergence is within the limit; return a step of 0 if that does not help."""
 
     def too_far(carry: tuple[Array, Array, Array]) -> Array:
         _, kl, count = carry
@@ -242,7 +257,7 @@ def backtrack(divergence: Callable[[Array], Array], step: Array, limit: Array, h
         step, _, count = carry
         return step / 2, divergence(step / 2), count + 1
 
-    # begun one halving early, so that the divergence stands only once in the compiled program
+    # begun one halving early, so that the compiled program contains the divergence only once
     step, kl, _ = jax.lax.while_loop(too_far, halve, (2 * step, jnp.full_like(limit, jnp.inf), jnp.asarray(-1)))
     accepted = kl <= limit
     return jnp.where(accepted, step, 0.0), jnp.where(accepted, kl, 0.0)

@@ -9,50 +9,50 @@ import numpy as np
 
 from thalweg._common.checks import as_count
 from thalweg.strategies import ranking
-from thalweg.strategies.curved_frame import Curved
-from thalweg.strategies.strategy import Array, Info
+from thalweg.strategies.curved_frame import CurvedFrame
+from thalweg.strategies.strategy import Array
 
 
 class Elites(NamedTuple):
     """The better half of the last generations, newest first."""
 
     x: Array
-    """(generations, elites, d)"""
+    """The points (generations, elites, d)."""
     weight: Array
-    """(generations, elites), by rank and age; 0 where there is no point yet."""
+    """The weights (generations, elites), by rank and age; 0 where there is no point yet."""
 
 
 @dataclass(frozen=True)
 class Valley:
-    """Bends a frame along its longest axis as a weighted least-squares fit of a parabola to the elites says.
+    """Bends a frame along its longest axis by a weighted least-squares fit of a parabola to the elites.
 
-    Only what differs within a generation counts: the path of the mean, which bends on any ill-conditioned function while the
-    covariance adapts, says nothing of the landscape. The bow is shrunk by what its error explains, to nothing where that is
-    all of it: that keeps straight valleys straight. Constants were chosen on development seeds, docs/valley.md.
+    The fit uses differences within a generation only: the path of the mean, which bends on any ill-conditioned function while
+    the covariance adapts, says nothing of the landscape. The bow is shrunk by its estimated error, to 0 where that explains
+    all of it, which keeps straight valleys straight. Constants were chosen on development seeds, docs/valley.md.
     """
 
     window: float = 50.0
-    """How many points the fit looks back on, in units of the dimension,"""
+    """Number of points in the fit, in units of the dimension."""
     generations: int = 7
-    """and how many generations at least; in fewer dimensions, d + 2."""
+    """Least number of generations in the fit; d + 2 if that is less."""
     strict: float = 2.0
-    """How many standard deviations above its mean the squared bow must be, were it all error."""
+    """Margin of significance: standard deviations by which the squared bow must exceed the mean of pure error."""
     reach: float = 3.0
-    """Points farther than this from the mean, in units of a draw's own length, count for little."""
+    """Distance from the mean, in units of a typical draw's length, beyond which points count for little."""
     work: float = 1e7
-    """The most multiplications for all points of a fit: d^2 for each. Large dimensions and populations look back less far."""
+    """Limit of multiplications per fit, d^2 for each point. Large dimensions and populations look back less far."""
     longest: float = 10.0
-    """The most that the frame may bend, as a root mean square in standard coordinates."""
+    """Largest length of the bow, as a root mean square in standard coordinates."""
 
     def __post_init__(self) -> None:
         as_count(self.generations, "generations", least=2)
         for name in ("window", "reach", "work", "longest"):
-            value = getattr(self, name)  # JAX may trace it, and then it has no value yet
+            value = getattr(self, name)  # a traced value cannot be checked
             if isinstance(value, int | float) and not value > 0:
-                raise ValueError(f"{name} must be above 0, got {value!r}; a flow without a shear does not bend the frame")
+                raise ValueError(f"{name} must be above 0, got {value!r}; without a shear the frame stays straight")
 
     def look_back(self, n: int, d: int) -> int:
-        """How many generations of n points are kept.
+        """Return the number of generations of n points that are kept.
 
         >>> [Valley().look_back(n, d) for n, d in ((10, 10), (100, 10), (1000, 100))]
         [50, 7, 2]
@@ -61,12 +61,12 @@ class Valley:
         return min(wanted, max(2, floor(self.work / (len(elite_weights(n)) * d**2))))
 
     def init(self, n: int, d: int, dtype: Any) -> Elites:
-        """No elites yet."""
+        """Return the elites before the first generation."""
         shape = self.look_back(n, d), len(elite_weights(n))
         return Elites(jnp.zeros((*shape, d), dtype), jnp.zeros(shape, dtype))
 
-    def fit(self, curved: Curved, elites: Elites, x: Array, f: Array) -> tuple[Curved, Elites, Info]:
-        """The frame, bent as the elites and the newest generation say; the elites with it; and what to show."""
+    def fit(self, curved: CurvedFrame, elites: Elites, x: Array, f: Array) -> tuple[CurvedFrame, Elites, Array]:
+        """Return the frame with a bow fitted to the elites and the new generation, the new elites, and the bow's length."""
         d = x.shape[-1]
         weights = jnp.asarray(elite_weights(len(f)), x.dtype)
         best = x[ranking.ascending(f)[: len(weights)]]
@@ -86,13 +86,13 @@ class Valley:
         squared = jnp.sum(total**2)
         kept = jnp.where(squared > margin * error, 1 - margin * error / jnp.maximum(squared, error), 0.0)
         total = total * kept * jnp.minimum(1.0, self.longest / jnp.sqrt(jnp.maximum(squared, self.longest**2)))
-        return curved._replace(bow=total), elites, {"bow": jnp.sqrt(jnp.sum(total**2))}
+        return curved._replace(bow=total), elites, jnp.sqrt(jnp.sum(total**2))
 
 
 def residual_bow(along: Array, across: Array, weight: Array) -> tuple[Array, Array]:
-    """The least-squares w in across = c_g + a s + w (s^2 - 1) / sqrt(2), and the square of its error, docs/math.md (28).
+    """Return the least-squares w in across = c_g + a s + w (s^2 - 1) / sqrt(2) and its squared error, docs/math.md (28).
 
-    `along` is s, (generations, elites); each generation g has a constant of its own.
+    `along` is s, (generations, elites); each generation g has its own constant c_g.
     """
     each = jnp.sum(weight, 1)
     share = weight / jnp.where(each > 0, each, 1.0)[:, None]
@@ -105,20 +105,20 @@ def residual_bow(along: Array, across: Array, weight: Array) -> tuple[Array, Arr
     gram = features.T @ (flat[:, None] * features)
     ridge = 1e-6 * (1 + gram[1, 1])  # far above rounding, far below any spread that could bend
     slope = gram[0, 1] / (gram[0, 0] + ridge)
-    square = features[:, 1] - slope * features[:, 0]  # what of the square the slope cannot explain
+    square = features[:, 1] - slope * features[:, 0]  # the part of the square that the slope does not explain
     pull = flat * square / (jnp.sum(flat * square**2) + ridge)
     bow = pull @ across
     line = (flat * features[:, 0]) @ across / (gram[0, 0] + ridge) - slope * bow
     rest = across - features[:, :1] * line - features[:, 1:] * bow
-    # how many points there are, as their weights say, and how many of them the constants use up
+    # the effective number of points by their weights, and the degrees of freedom that the constants use up
     number, used = 1 / jnp.sum(flat**2), 1 / jnp.sum(each**2) + 2
     correction = number / jnp.maximum(number - used, 1.0)
     error = correction * (pull**2) @ jnp.sum(rest**2, -1)
     return jnp.where(number > used + 2, bow, 0.0), error
 
 
-def aligned(curved: Curved) -> Curved:
-    """The frame with its axis along the longest one, found by power iteration from where it was; the bow stays across it."""
+def aligned(curved: CurvedFrame) -> CurvedFrame:
+    """Return the frame with its axis turned to its longest one, by power iteration, and its bow orthogonal to it."""
     scale, axis = curved.frame.scale, curved.axis
     for _ in range(3):
         axis = scale.T @ (scale @ axis)
@@ -127,6 +127,6 @@ def aligned(curved: Curved) -> Curved:
 
 
 def elite_weights(n: int) -> np.ndarray:
-    """The weights of the better half of n points, best first: those of NES without the constant, docs/math.md (3)."""
+    """Return the weights of the better half of n points, best first: those of NES without the constant, docs/math.md (3)."""
     weights = ranking.nes_utilities(n) + 1 / n
     return weights[weights > 1e-12]

@@ -1,4 +1,4 @@
-"""The joint baselines of the paper's section 4.1: latent and flow trained together, which is what GNN-ES improves on."""
+"""The joint baselines of the paper's section 4.1, on which GNN-ES improves: latent and flow trained together."""
 
 from thalweg.strategies.joint.base import Joint
 from thalweg.strategies.joint.nes import JointNES

@@ -1,4 +1,4 @@
-"""Latent and flow trained together: what the joint baselines of the paper (section 4.1) share; docs/math.md (21), (22)."""
+"""The common part of the paper's joint baselines (section 4.1), latent and flow trained together; docs/math.md (21), (22)."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from thalweg.strategies import ranking
-from thalweg.strategies.distribution import Bent
+from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flows.base import Flow
 from thalweg.strategies.flows.nice import NICE
 from thalweg.strategies.latents.base import default_population
@@ -20,7 +20,7 @@ from thalweg.strategies.strategy import Array, Info, Key, Params
 
 
 class Theta(NamedTuple):
-    """All that is learned, without constraints."""
+    """All learned parameters, as unconstrained numbers."""
 
     mean: Array
     log_diagonal: Array
@@ -30,7 +30,7 @@ class Theta(NamedTuple):
     flow: Params
 
     def frame(self) -> Frame:
-        """m and A."""
+        """Return the affine map of m and A."""
         return Frame(self.mean, jnp.diag(jnp.exp(self.log_diagonal)).at[np.tril_indices(len(self.mean), -1)].set(self.lower))
 
 
@@ -38,21 +38,21 @@ class JointState(NamedTuple):
     key: Key
     theta: Theta
     origin: Frame
-    """x0 and sigma0: theta describes the distribution of (x - x0) / sigma0, so that learning rates have no unit."""
+    """x0 and sigma0. theta describes the distribution of (x - x0) / sigma0, so that learning rates have no unit."""
 
 
 @dataclass(frozen=True)
 class Joint(ABC):
     """A strategy that descends J(theta), theta = (mu, eta), for a flow on top of a Gaussian: x = x0 + sigma0 g_eta(m + A e).
 
-    Subclasses say along which direction. The flow acts in raw coordinates, as in the paper.
+    Subclasses define the direction of descent. The flow acts in raw coordinates, as in the paper.
     """
 
     popsize: int | None = None
     flow: Flow = field(default_factory=NICE)
     rate: float = 0.01
     shaping: Literal["standardised", "ranks"] = "standardised"
-    """What stands for f: (f - mean) / (std + 1e-5), or -n times the utilities of the ranks."""
+    """Shaping of f: (f - mean) / (std + 1e-5), or -n times the utilities of the ranks."""
 
     traceable: bool = field(default=True, init=False, repr=False)
 
@@ -62,15 +62,15 @@ class Joint(ABC):
 
     @abstractmethod
     def direction(self, theta: Theta, gradient: Array, key: Key) -> Array:
-        """Where to go from theta, for the gradient of J by the flat theta."""
+        """Return the direction of the step from theta, for the gradient of J with respect to the flat theta."""
 
     @property
-    def bent(self) -> Bent:
+    def distribution(self) -> SearchDistribution:
         """The family of search distributions."""
-        return Bent(self.flow, GAUSSIAN, raw=True)
+        return SearchDistribution(self.flow, GAUSSIAN, raw=True)
 
     def population(self, d: int) -> int:
-        """Points per generation: `popsize`, or pycma's 4 + 3 ln d."""
+        """Return the number of points per generation: `popsize`, or pycma's 4 + 3 ln d."""
         return self.popsize if self.popsize is not None else default_population(d)
 
     def init(self, key: Key, x0: Array, sigma0: Array | float) -> JointState:
@@ -84,8 +84,8 @@ class Joint(ABC):
     def ask(self, state: JointState) -> tuple[Array, Array, JointState]:
         d = state.origin.mean.shape[-1]
         key, draw = jax.random.split(state.key)
-        e = self.bent.base.sample(draw, (self.population(d), d), state.origin.mean.dtype)
-        y = self.bent.forward(state.theta.flow, state.theta.frame(), e)
+        e = self.distribution.base.sample(draw, (self.population(d), d), state.origin.mean.dtype)
+        y = self.distribution.forward(state.theta.flow, state.theta.frame(), e)
         return e, state.origin.place(y), state._replace(key=key)
 
     def tell(self, state: JointState, e: Array, x: Array, f: Array) -> tuple[JointState, Info]:
@@ -98,7 +98,7 @@ class Joint(ABC):
         return JointState(key, theta, state.origin), {"sigma": sigma}
 
     def invert(self, state: JointState, x: Array) -> Array:
-        return self.bent.inverse(state.theta.flow, state.theta.frame(), state.origin.whiten(x))
+        return self.distribution.inverse(state.theta.flow, state.theta.frame(), state.origin.whiten(x))
 
     def log_prob(self, state: JointState, x: Array) -> Array:
         return self.density(state.theta, state.origin.whiten(x)) - state.origin.log_det()
@@ -108,11 +108,11 @@ class Joint(ABC):
         return frame.mean, frame.std()
 
     def density(self, theta: Theta, y: Array) -> Array:
-        """log pi_theta at the points y, in units of x0 and sigma0."""
-        return self.bent.log_prob(theta.flow, theta.frame(), y)
+        """Return log pi_theta at the points y, in units of x0 and sigma0."""
+        return self.distribution.log_prob(theta.flow, theta.frame(), y)
 
     def gradient(self, theta: Theta, y: Array, f: Array) -> Array:
-        """The score-function gradient of J by the flat theta, docs/math.md (2)."""
+        """Return the score-function gradient of J with respect to the flat theta, docs/math.md (2)."""
         n = len(f)
         shaped = ranking.standardise(f) if self.shaping == "standardised" else ranking.assign(f, -n * ranking.nes_utilities(n))
         return ravel_pytree(jax.grad(lambda t: jnp.mean(shaped * self.density(t, y)))(theta))[0]

@@ -13,15 +13,15 @@ from thalweg.strategies.strategy import Array, Key
 
 @dataclass(frozen=True)
 class JointNES(Joint):
-    """The direction (F + damping I)^-1 gradient, with the Fisher matrix F averaged over draws, which cost no evaluation.
+    """Descent along (F + damping I)^-1 gradient, with the Fisher matrix F averaged over draws, which cost no evaluation.
 
-    The damping is not optional: F is singular, since a shift can be made by the mean and by the flow alike, and its estimate
-    from fewer samples than parameters is singular anyway.
+    The damping is necessary: F is singular, since the mean and the flow can both make a shift, and its estimate from fewer
+    samples than parameters is singular anyway.
     """
 
     rate: float = 0.3
     damping: float = 1.0
-    """beta. High enough for the flow it is too high for the latent, which then concentrates slowly (section 4.1)."""
+    """beta. A value high enough for the flow is too high for the latent, which then concentrates slowly (section 4.1)."""
 
     fisher_samples: int = 500
 
@@ -31,8 +31,8 @@ class JointNES(Joint):
         return cho_solve(cho_factor(damped), gradient)
 
     def fisher(self, theta: Theta, key: Key) -> Array:
-        """The mean of s s' over draws from pi_theta, s being the gradient of log pi_theta by the flat theta."""
-        e = self.bent.base.sample(key, (self.fisher_samples, theta.mean.shape[-1]), theta.mean.dtype)
-        y = self.bent.forward(theta.flow, theta.frame(), e)
+        """Return the mean of s s' over draws from pi_theta, where s is the gradient of log pi_theta by the flat theta."""
+        e = self.distribution.base.sample(key, (self.fisher_samples, theta.mean.shape[-1]), theta.mean.dtype)
+        y = self.distribution.forward(theta.flow, theta.frame(), e)
         scores = jax.vmap(lambda point: ravel_pytree(jax.grad(self.density)(theta, point))[0])(y)
         return scores.T @ scores / self.fisher_samples

@@ -11,13 +11,7 @@ class JointPGES(Joint):
     """Stochastic gradient descent over mean, Cholesky factor and flow. A baseline: it cannot locate a minimum precisely.
 
     The score grows like 1/A, so once A is about sqrt(rate) wide (in units of sigma0) the steps are as long as the
-    distribution, and with larger rates than the default, sooner or later, the weights of the flow run away.
-
-    >>> import jax
-    >>> strategy = JointPGES(popsize=10)
-    >>> state = strategy.init(jax.random.key(0), jax.numpy.zeros(2), 1.0)
-    >>> e, x, state = strategy.ask(state)
-    >>> state, info = strategy.tell(state, e, x, (x**2).sum(-1))
+    distribution is wide. With larger rates than the default the weights of the flow eventually diverge.
     """
 
     def direction(self, theta: Theta, gradient: Array, key: Key) -> Array:

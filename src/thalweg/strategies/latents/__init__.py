@@ -1,4 +1,4 @@
-"""Latents: evolution strategies that place and scale. A latent joins the registry, and the contract tests, by one line here."""
+"""Latents: evolution strategies that place and scale. A latent joins the registry and the contract tests by one line here."""
 
 from thalweg.strategies.latents.base import Latent
 from thalweg.strategies.latents.cauchy import CauchyNES

@@ -1,4 +1,4 @@
-"""The fixed distributions that latents place and scale."""
+"""Base distributions: the fixed distributions of the standard draws, which latents place and scale."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ class Base(ABC):
 
     @abstractmethod
     def sample(self, key: Key, shape: tuple[int, int], dtype: Any) -> Array:
-        """Draw shape[0] points of dimension shape[1]."""
+        """Draw shape[0] points in dimension shape[1]."""
 
     @abstractmethod
     def log_prob(self, e: Array) -> Array:
-        """Log-density at the points e (..., d)."""
+        """Return the log-density at the points e (..., d)."""
 
     @abstractmethod
     def precision(self, e: Array) -> Array:
-        """The weight of |de|^2 in the curvature of -log_prob at e: how much a small displacement there matters."""
+        """Return the weight of |de|^2 in the curvature of -log_prob at e: the cost of a small displacement there."""
 
 
 @dataclass(frozen=True)

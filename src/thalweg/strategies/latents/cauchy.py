@@ -33,7 +33,7 @@ from thalweg.strategies.strategy import Array, Key
 
 @dataclass(frozen=True)
 class CauchyNES(Latent):
-    """Natural evolution strategy with Cauchy draws: now and then a point far away, which can find a better basin.
+    """A natural evolution strategy with Cauchy draws: a few points lie far away and can find a better basin.
 
     The rate of scale and shape is a third of PyBrain's for xNES: the natural gradient of the size is d + 3 times as noisy as
     with normal draws, and at xNES's own rate populations of 4 + 3 ln d contract too early on the sphere (d = 2 to 10).
@@ -58,7 +58,7 @@ class CauchyNES(Latent):
         size = trace * (d + 3)
         return XNESState(
             state.key,
-            state.mean + state.sigma * apply(state.root, uw @ e) / fisher,  # the centre moves with the old A
+            state.mean + state.sigma * apply(state.root, uw @ e) / fisher,  # the mean moves with the old A
             state.sigma * jnp.exp(0.5 * rate * size),
             state.root @ expm(0.5 * rate * shape),
         )

@@ -1,6 +1,6 @@
 """Default parameters of CMA-ES: those of pycma 4.5, and those of Hansen's tutorial (which `cmaes` implements).
 
-Functions of the dimension d and the population size n alone, computed once with numpy.
+They depend on the dimension d and the population size n alone and are computed with numpy.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class CMAParameters:
     """Recombination weights and learning rates; the notation is that of Hansen (2016), arXiv:1604.00772."""
 
     weights: np.ndarray
-    """n weights, best first; the positive ones sum to 1, the negative ones are the active update."""
+    """The n weights, best first; the positive ones sum to 1, the negative ones give the active update."""
 
     mueff: float
     cc: float
@@ -26,21 +26,21 @@ class CMAParameters:
     cs: float
     damps: float
     chi: float
-    """E|N(0, I)|."""
+    """E|N(0, I)|, the expected length of a standard normal draw."""
     stall: float
-    """The path of the rank-one update waits while |p_sigma|^2, corrected for its start at 0, is above this."""
+    """The bound on |p_sigma|^2, corrected for its start at 0, above which the path of the rank-one update waits."""
     ahead: int
-    """How many generations that correction counts ahead: `cmaes` has 1, pycma 0."""
+    """The number of generations that this correction counts ahead: 1 in `cmaes`, 0 in pycma."""
     max_change: float
-    """The most that ln sigma moves in a generation."""
+    """The largest change of ln sigma in a generation."""
     guard: float
-    """Keeps the length of a draw with a negative weight away from 0."""
+    """The constant that keeps the length of a draw with a negative weight away from 0."""
 
 
 def cma_parameters(
     d: int, n: int, defaults: Defaults = "pycma", *, active: bool = True, separable: bool = False
 ) -> CMAParameters:
-    """Weights and learning rates for populations of n in dimension d; `separable` for a diagonal covariance."""
+    """Return weights and learning rates for populations of n in dimension d; `separable` for a diagonal covariance."""
     if defaults not in ("pycma", "tutorial"):
         raise ValueError(f"defaults must be 'pycma' or 'tutorial', got {defaults!r}")
     raw = log((n + 1) / 2) - np.log(np.arange(1, n + 1))
@@ -75,7 +75,7 @@ def cma_parameters(
 
 
 def step_size_parameters(d: int, mueff: float, defaults: Defaults) -> tuple[float, float]:
-    """Decay and damping of the step-size path. pycma bounds the decay and damps more where mueff > d >> 1."""
+    """Return decay and damping of the step-size path. pycma bounds the decay and damps more where mueff > d >> 1."""
     if defaults == "tutorial":
         cs = (mueff + 2) / (d + mueff + 5)
         return cs, 1 + 2 * max(0.0, sqrt((mueff - 1) / (d + 1)) - 1) + cs
@@ -85,19 +85,19 @@ def step_size_parameters(d: int, mueff: float, defaults: Defaults) -> tuple[floa
 
 
 def chi(d: int, defaults: Defaults) -> float:
-    """E|N(0, I)|: exact, or the tutorial's approximation."""
+    """Return E|N(0, I)|: exact, or the tutorial's approximation."""
     if defaults == "tutorial":
         return sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * d**2))
     return sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2))
 
 
 def stall(d: int, defaults: Defaults) -> float:
-    """The squared length of p_sigma beyond which the rank-one path waits."""
+    """Return the squared length of p_sigma beyond which the rank-one path waits."""
     if defaults == "tutorial":
         return ((1.4 + 2 / (d + 1)) * chi(d, defaults)) ** 2
     return d * (2 + 4 / (d + 1))
 
 
 def effective_number(weights: np.ndarray) -> float:
-    """(sum w)^2 / sum w^2: how many equal weights would average as well."""
+    """Return (sum w)^2 / sum w^2, the number of equal weights that would average as well."""
     return float(weights.sum() ** 2 / (weights**2).sum()) if weights.size else 0.0

@@ -1,8 +1,8 @@
 """CMA-ES with active covariance update and cumulative step-size adaptation (Hansen 2016); docs/math.md (4) to (6).
 
-The covariance lives as a root: C = root root'. The update is worked out in standard coordinates, where the old covariance is
-the identity and the new one, M, is well conditioned; then root <- root M^(1/2). So the eigendecomposition never meets the
-condition number of C, and the flow's coordinates turn as little as possible from one generation to the next.
+The covariance is stored as a root: C = root root'. The update is computed in standard coordinates, where the old covariance
+is the identity and the new one, M, is well conditioned; then root <- root M^(1/2). The eigendecomposition is therefore
+independent of the condition number of C, and the flow's coordinates turn as little as possible between generations.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class CMAState(NamedTuple):
     mean: Array
     sigma: Array
     root: Array
-    """root root' = C."""
+    """A root of the covariance: root root' = C."""
     path: Array
     """p_c, in the search space and units of sigma."""
     sigma_path: Array
@@ -33,7 +33,7 @@ class CMAState(NamedTuple):
 
 @dataclass(frozen=True)
 class CMAES(Latent):
-    """CMA-ES. `defaults` names the parameter set, `active` turns the negative weights on."""
+    """CMA-ES. `defaults` names the parameter set; `active` enables the negative weights."""
 
     defaults: Defaults = "pycma"
     active: bool = True
@@ -57,7 +57,7 @@ class CMAES(Latent):
 
 
 def walk(state: CMAState, step: Array, p: CMAParameters) -> tuple[CMAState, Array]:
-    """Move mean, paths and step-size by the recombined step <e>_w, docs/math.md (4), (5); and say whether p_c moved."""
+    """Move mean, paths and step size by the recombined step <e>_w, docs/math.md (4), (5); also return whether p_c moved."""
     generation = state.generation + 1
     shift = apply(state.root, step)  # the mean moves with the old root
     sigma_path = (1 - p.cs) * state.sigma_path + sqrt(p.cs * (2 - p.cs) * p.mueff) * step
@@ -76,10 +76,10 @@ def walk(state: CMAState, step: Array, p: CMAParameters) -> tuple[CMAState, Arra
 
 
 def covariance_weights(weights: Array, e: Array, moving: Array, p: CMAParameters) -> tuple[Array, Array]:
-    """The weights of the old covariance and of each e e' in the new one, docs/math.md (6).
+    """Return the weights of the old covariance and of each e e' in the new one, docs/math.md (6).
 
-    A negative weight acts on a draw as if its length were sqrt(d), which bounds what it can take away. Where p_c waits, the
-    variance it does not bring stays in the old covariance.
+    A negative weight acts on a draw as if its length were sqrt(d), which bounds the variance that it removes. While p_c waits,
+    the weight of its rank-one term stays with the old covariance.
     """
     lengths = jnp.sum(e**2, -1)
     scaled = jnp.where(weights < 0, weights * e.shape[-1] / (lengths + p.guard), weights)

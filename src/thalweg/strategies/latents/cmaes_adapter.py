@@ -10,13 +10,13 @@ from thalweg.strategies.latents.external import ExternalLatent, require
 
 @dataclass(frozen=True)
 class CmaesLatent(ExternalLatent):
-    """CMA-ES as in Hansen's tutorial, by the package `cmaes`, which Optuna uses too."""
+    """CMA-ES as in Hansen's tutorial, from the package `cmaes`, which Optuna also uses."""
 
     def make(self, x0: np.ndarray, sigma0: float) -> Any:
         cmaes = require("cmaes", type(self).__name__)
         n = self.population(len(x0))
         if n < 4:
-            raise ValueError(f"popsize is {n}, but cmaes needs at least 4; use CMAES (method 'cma') instead")
+            raise ValueError(f"popsize must be at least 4 for cmaes, got {n}; pass a larger one or use CMAES (method 'cma')")
         return cmaes.CMA(mean=x0, sigma=sigma0, population_size=n, seed=0)
 
     def draw(self, optimiser: Any, seed: int) -> np.ndarray:
@@ -29,6 +29,6 @@ class CmaesLatent(ExternalLatent):
     def distribution(self, optimiser: Any) -> tuple[np.ndarray, float, np.ndarray]:
         # sigma and C have no public names; the decomposition is kept by the object until it is told again
         vectors, lengths = optimiser._eigen_decomposition()
-        # pickle keeps half of C: a resumed run equals the uninterrupted one if C is symmetric to the last bit
+        # pickle stores half of C: a resumed run equals the uninterrupted one only if C is symmetric to the last bit
         optimiser._C = (optimiser._C + optimiser._C.T) / 2
         return optimiser.mean, optimiser._sigma, (vectors * lengths) @ vectors.T

@@ -1,4 +1,4 @@
-"""Third-party optimisers as latents: any ask/tell object that shows the normal distribution it samples from."""
+"""Third-party optimisers as latents: any ask/tell object whose normal search distribution can be read."""
 
 import importlib
 from abc import abstractmethod
@@ -15,9 +15,9 @@ from thalweg.strategies.strategy import Array, Key, State
 
 
 class ExternalState(NamedTuple):
-    """The distribution as last seen, and the object behind it.
+    """The object and its distribution after the last update.
 
-    The object is changed in place by `ask` and `update`: a state that has been told is spent, unlike those of other latents.
+    `ask` and `update` change the object in place: unlike with other latents, a state cannot be used again after `update`.
     """
 
     key: Key
@@ -26,16 +26,17 @@ class ExternalState(NamedTuple):
     root: Array
     optimiser: Any
     e: np.ndarray
-    """The draws last asked for, and below the points they belong to, as the object gave them."""
+    """The last draws."""
     z: np.ndarray
+    """The points of these draws, exactly as the object gave them."""
 
 
 @dataclass(frozen=True)
 class ExternalLatent(Latent):
-    """A latent whose algorithm is someone else's. JAX cannot trace it, and it takes no affine correction.
+    """A latent that wraps a third-party optimiser. JAX cannot trace it, and it takes no affine correction.
 
-    Subclasses say how the object is made, asked and told, and how to read its distribution N(mean, sigma^2 root root').
-    Everything random is drawn by the object from seeds that come from the key; no global generator is read or set.
+    Subclasses define how the object is made, asked and told, and how its distribution N(mean, sigma^2 root root') is read. The
+    object draws its random numbers from seeds that come from the key; no global generator is read or set.
     """
 
     traceable: bool = field(default=False, init=False, repr=False)
@@ -43,11 +44,11 @@ class ExternalLatent(Latent):
 
     @abstractmethod
     def make(self, x0: np.ndarray, sigma0: float) -> Any:
-        """The object before its first generation."""
+        """Return the object before its first generation."""
 
     @abstractmethod
     def draw(self, optimiser: Any, seed: int) -> np.ndarray:
-        """Ask the object for a generation (n, d), its generator newly seeded."""
+        """Seed the object's generator and ask it for a generation (n, d)."""
 
     @abstractmethod
     def learn(self, optimiser: Any, z: np.ndarray, f: np.ndarray) -> None:
@@ -55,7 +56,7 @@ class ExternalLatent(Latent):
 
     @abstractmethod
     def distribution(self, optimiser: Any) -> tuple[np.ndarray, float, np.ndarray]:
-        """Mean, sigma and root of the distribution from which the next generation comes; the root is C^(1/2)."""
+        """Return mean, sigma and root of the distribution of the next generation; the root is C^(1/2)."""
 
     def start(self, key: Key, x0: Array, sigma0: Array) -> ExternalState:
         optimiser = self.make(np.array(x0, np.float64), float(sigma0))
@@ -63,7 +64,7 @@ class ExternalLatent(Latent):
         return ExternalState(key, *self._seen(optimiser, x0.dtype), optimiser, none, none)
 
     def absorb(self, state: ExternalState, frame: Frame) -> State:
-        raise TypeError(f"{type(self).__name__} cannot take over an affine map; use the flow in raw coordinates")
+        raise TypeError(f"{type(self).__name__} cannot absorb an affine map; use the flow in raw coordinates (frame='raw')")
 
     def ask(self, state: ExternalState) -> tuple[Array, Array, ExternalState]:
         key, draw = jax.random.split(state.key)
@@ -74,7 +75,7 @@ class ExternalLatent(Latent):
 
     def update(self, state: ExternalState, e: Array, f: Array) -> ExternalState:
         z = np.array(self.frame(state).place(e), np.float64)
-        if state.e.shape == e.shape:  # the object gets its own points back to the last bit; only foreign ones are computed
+        if state.e.shape == e.shape:  # the object gets its own points back exactly; only other points are computed
             own = np.all(state.e == np.asarray(e), axis=-1)
             z[own] = state.z[own]
         self.learn(state.optimiser, z, finite_values(np.asarray(f, np.float64)))
@@ -86,7 +87,7 @@ class ExternalLatent(Latent):
 
 
 def finite_values(f: np.ndarray) -> np.ndarray:
-    """The values with failures (NaN, inf) just above the worst finite one, in order of arrival, and -inf just below the best.
+    """Return the values with failures (NaN, inf) just above the worst finite one, in order, and -inf just below the best.
 
     >>> given = finite_values(np.array([np.nan, 1.0, np.inf, 3.0, -np.inf]))
     >>> np.argsort(given).tolist(), (given - [3.0, 1.0, 3.0, 3.0, 1.0]).round(9).tolist()
@@ -95,13 +96,13 @@ def finite_values(f: np.ndarray) -> np.ndarray:
     finite = f[np.isfinite(f)]
     best, worst = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     given = np.where(f == -np.inf, np.nextafter(best, -np.inf), f)
-    for failed in np.flatnonzero(~np.isfinite(given)):  # no ties: not every package sorts stably
+    for failed in np.flatnonzero(~np.isfinite(given)):  # without ties, as not every package sorts stably
         worst = given[failed] = np.nextafter(worst, np.inf)
     return given
 
 
 def require(module: str, user: str) -> Any:
-    """Import a module of the extra `bench`, or say how to get it."""
+    """Import a module of the extra `bench`; if it is missing, raise an error with the command that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,6 +1,6 @@
-"""Affine maps, full or diagonal: where a latent places and scales its standard draws."""
+"""Affine maps, full or diagonal, by which a latent places and scales its standard draws."""
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -15,119 +15,130 @@ class Frame(NamedTuple):
     mean: Array
     scale: Array
 
+    @classmethod
+    def identity(cls, d: int, dtype: Any, *, diagonal: bool) -> "Frame":
+        """Return the identity in dimension d."""
+        return cls(jnp.zeros(d, dtype), jnp.ones(d, dtype) if diagonal else jnp.eye(d, dtype=dtype))
+
     def place(self, e: Array) -> Array:
-        """Standard coordinates to the search space, for points (..., d)."""
+        """Map standard coordinates to the search space, for points (..., d)."""
         return self.mean + apply(self.scale, e)
 
     def whiten(self, z: Array) -> Array:
-        """Undo `place`."""
+        """Map points of the search space back to standard coordinates."""
         return solve(self.scale, z - self.mean)
 
     def after(self, first: "Frame") -> "Frame":
-        """The composition: `first`, then this map. Both full, or both diagonal."""
+        """Return the composition of `first` and then this map. Both are full, or both are diagonal."""
         scale = self.scale * first.scale if self.scale.ndim == 1 else self.scale @ first.scale
         return Frame(self.place(first.mean), scale)
 
     def inverse(self) -> "Frame":
-        """The inverse map."""
+        """Return the inverse map."""
         scale = 1 / self.scale if self.scale.ndim == 1 else jnp.linalg.inv(self.scale)
         return Frame(-apply(scale, self.mean), scale)
 
     def log_det(self) -> Array:
-        """log |det scale|."""
+        """Return log |det scale|."""
         if self.scale.ndim == 1:
             return jnp.sum(jnp.log(jnp.abs(self.scale)))
         return jnp.linalg.slogdet(self.scale)[1]
 
-    def solved(self) -> "Solved":
-        """The same map together with its inverse and its determinant, of one factorisation."""
+    def solved(self) -> "SolvedFrame":
+        """Return the same map with its inverse and its determinant, from one factorisation."""
         if self.scale.ndim == 1:
-            return Solved(self, 1 / self.scale, self.log_det())
+            return SolvedFrame(self, 1 / self.scale, self.log_det())
         factors, pivots = lu_factor(self.scale)
-        back = lu_solve((factors, pivots), jnp.eye(len(self.mean), dtype=self.scale.dtype))
-        return Solved(self, back, jnp.sum(jnp.log(jnp.abs(jnp.diag(factors)))))
+        inverse_scale = lu_solve((factors, pivots), jnp.eye(len(self.mean), dtype=self.scale.dtype))
+        return SolvedFrame(self, inverse_scale, jnp.sum(jnp.log(jnp.abs(jnp.diag(factors)))))
 
     def std(self) -> Array:
-        """Standard deviation per coordinate of mean + scale e for a standard normal e."""
+        """Return the standard deviation per coordinate of mean + scale e for a standard normal e."""
         return jnp.abs(self.scale) if self.scale.ndim == 1 else jnp.linalg.norm(self.scale, axis=1)
 
 
-class Solved(NamedTuple):
-    """An affine map of which everything is known, so that whitening is a product and no solve."""
+class SolvedFrame(NamedTuple):
+    """An affine map with its inverse and its determinant: whitening is a product instead of a solve."""
 
     frame: Frame
-    back: Array
+    inverse_scale: Array
     """The inverse of the frame's scale."""
     log_volume: Array
+    """log |det scale|."""
 
     def place(self, e: Array) -> Array:
-        """Standard coordinates to the search space, for points (..., d)."""
+        """Map standard coordinates to the search space, for points (..., d)."""
         return self.frame.place(e)
 
     def whiten(self, z: Array) -> Array:
-        """Undo `place`; the mean goes first, or nothing would be left of a distribution much smaller than its distance to 0."""
-        return apply(self.back, z - self.frame.mean)
+        """Map points of the search space back to standard coordinates.
 
-    def after(self, first: "Solved") -> "Solved":
-        """The composition: `first`, then this map."""
-        back = first.back * self.back if self.back.ndim == 1 else first.back @ self.back
-        return Solved(self.frame.after(first.frame), back, self.log_volume + first.log_volume)
+        The mean is subtracted first: a distribution much smaller than its distance to 0 would lose all its digits otherwise.
+        """
+        return apply(self.inverse_scale, z - self.frame.mean)
 
-    def inverse(self) -> "Solved":
-        """The inverse map."""
-        return Solved(Frame(-apply(self.back, self.frame.mean), self.back), self.frame.scale, -self.log_volume)
+    def after(self, first: "SolvedFrame") -> "SolvedFrame":
+        """Return the composition of `first` and then this map."""
+        diagonal = self.inverse_scale.ndim == 1
+        inverse_scale = first.inverse_scale * self.inverse_scale if diagonal else first.inverse_scale @ self.inverse_scale
+        return SolvedFrame(self.frame.after(first.frame), inverse_scale, self.log_volume + first.log_volume)
+
+    def inverse(self) -> "SolvedFrame":
+        """Return the inverse map."""
+        frame = Frame(-apply(self.inverse_scale, self.frame.mean), self.inverse_scale)
+        return SolvedFrame(frame, self.frame.scale, -self.log_volume)
 
     def log_det(self) -> Array:
-        """log |det|."""
+        """Return log |det scale|."""
         return self.log_volume
 
 
-def both_solved(one: Frame, two: Frame) -> tuple[Solved, Solved]:
-    """Two maps solved in one go, which is half as many calls of LAPACK."""
+def solve_both(one: Frame, two: Frame) -> tuple[SolvedFrame, SolvedFrame]:
+    """Solve two frames at once, which halves the calls of LAPACK."""
     together = jax.vmap(Frame.solved)(jax.tree.map(lambda a, b: jnp.stack([a, b]), one, two))
     first, second = (jax.tree.map(lambda leaf, i=i: leaf[i], together) for i in range(2))
     return first, second
 
 
-class Identity(NamedTuple):
-    """The map that leaves everything where it is, at no cost."""
+class IdentityFrame(NamedTuple):
+    """The frame that leaves every point where it is, at no cost."""
 
     def place(self, e: Array) -> Array:
-        """e itself."""
+        """Return e unchanged."""
         return e
 
     def whiten(self, z: Array) -> Array:
-        """z itself."""
+        """Return z unchanged."""
         return z
 
     def log_det(self) -> Array:
-        """0."""
+        """Return log |det| = 0."""
         return jnp.zeros(())
 
 
-class Place(Protocol):
+class FrameLike(Protocol):
     """Any map between standard coordinates and the search space whose determinant is the same everywhere."""
 
     def place(self, e: Array) -> Array:
-        """Standard coordinates to the search space, for points (..., d)."""
+        """Map standard coordinates to the search space, for points (..., d)."""
         ...
 
     def whiten(self, z: Array) -> Array:
-        """Undo `place`."""
+        """Map points of the search space back to standard coordinates."""
         ...
 
     def log_det(self) -> Array:
-        """log |det|."""
+        """Return log |det|."""
         ...
 
 
 def apply(scale: Array, e: Array) -> Array:
-    """scale e, for points (..., d)."""
+    """Return scale e, for points (..., d)."""
     return scale * e if scale.ndim == 1 else e @ scale.T
 
 
 def solve(scale: Array, y: Array) -> Array:
-    """scale^-1 y, for points (..., d)."""
+    """Return scale^-1 y, for points (..., d)."""
     if scale.ndim == 1:
         return y / scale
     flat = y.reshape(-1, y.shape[-1])

@@ -1,7 +1,7 @@
 """LRA-CMA-ES: CMA-ES that slows down while its steps are mostly noise (Nomura, Akimoto & Ono 2023); docs/math.md (33) to (36).
 
-A generation of CMA-ES proposes a change. The signal-to-noise ratio of the last proposals, for the mean and for the covariance
-apart, says which share of it is taken. All of it is seen from the search distribution itself: there that is N(0, I).
+A generation of CMA-ES proposes a change. The signal-to-noise ratio of the last proposals, separately for the mean and for the
+covariance, gives the share of it that is applied. All averages are in standard coordinates, where the distribution is N(0, I).
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class LRACMAState(NamedTuple):
     mean: Array
     sigma: Array
     root: Array
-    """root root' = C; its determinant stays as it is, as sigma holds the size."""
+    """A root of the covariance, root root' = C; its determinant is constant, as sigma holds the size."""
     path: Array
     """p_c, in the search space and units of sigma."""
     sigma_path: Array
@@ -31,17 +31,19 @@ class LRACMAState(NamedTuple):
     mean_drift: Array
     """Moving average of the proposed changes of the mean, (d,), in standard coordinates."""
     mean_power: Array
-    """Moving average of their squared lengths."""
+    """Moving average of the squared lengths of these changes."""
     mean_rate: Array
-    """The share of them that is taken."""
+    """The learning rate: the share of a proposed change of the mean that is applied."""
     covariance_drift: Array
-    """The same for the covariance, (d, d)."""
+    """Moving average of the proposed changes of the covariance, (d, d), in standard coordinates."""
     covariance_power: Array
+    """Moving average of the squared lengths of these changes."""
     covariance_rate: Array
+    """The learning rate of the covariance."""
 
 
 class Average(NamedTuple):
-    """What is remembered of the proposed changes of one part of the search distribution."""
+    """Moving averages of the proposed changes of one part of the search distribution, and its learning rate."""
 
     drift: Array
     power: Array
@@ -50,20 +52,21 @@ class Average(NamedTuple):
 
 @dataclass(frozen=True)
 class LRACMAES(Latent):
-    """CMA-ES with adapted learning rates: for noisy and for multimodal objectives, at default populations.
+    """CMA-ES with adapted learning rates, for noisy and for multimodal objectives with default populations.
 
-    `defaults` and `active` are those of CMA-ES; the other constants are the authors'. `ratio` is the signal-to-noise ratio, in
-    units of the rate, that is aimed at: a larger one is slower and safer.
+    `defaults` and `active` are those of CMA-ES; the other constants are the authors'.
     """
 
     defaults: Defaults = "pycma"
     active: bool = True
     ratio: float = 1.4
+    """The target of the signal-to-noise ratio, in units of the rate: a larger one is slower and safer."""
     mean_memory: float = 0.1
     """The weight of a generation in the moving averages of the mean's changes."""
     covariance_memory: float = 0.03
+    """The weight of a generation in the moving averages of the covariance's changes."""
     damping: float = 0.1
-    """The most that the logarithm of a rate changes in a generation, in units of the rate."""
+    """The largest change of the logarithm of a rate in a generation, in units of the rate."""
 
     def start(self, key: Key, x0: Array, sigma0: Array) -> LRACMAState:
         begun = CMAES().start(key, x0, sigma0)
@@ -73,25 +76,25 @@ class LRACMAES(Latent):
     def update(self, state: LRACMAState, e: Array, f: Array) -> LRACMAState:
         d = e.shape[-1]
         eye = jnp.eye(d, dtype=e.dtype)
-        # what CMA-ES would do, where the search distribution is N(0, I)
+        # the change that CMA-ES proposes, where the search distribution is N(0, I)
         path = solve(state.root, state.path)
         plain = CMAES(defaults=self.defaults, active=self.active)
         here = plain.start(state.key, jnp.zeros_like(path), jnp.ones_like(state.sigma))
         proposed = plain.update(here._replace(path=path, sigma_path=state.sigma_path, generation=state.generation), e, f)
         change = proposed.sigma**2 * proposed.root @ proposed.root.T - eye
-        # how much of it to take
+        # the share of it to apply
         mean = Average(state.mean_drift, state.mean_power, state.mean_rate)
         mean = self.learn(mean, proposed.mean, self.mean_memory)
         covariance = Average(state.covariance_drift, state.covariance_power, state.covariance_rate)
         covariance = self.learn(covariance, change / sqrt(2), self.covariance_memory)
-        # take it; as the size belongs to sigma, the root keeps its determinant
+        # apply it; the size belongs to sigma, so the root keeps its determinant
         values, vectors = jnp.linalg.eigh(eye + covariance.rate * change)
         logs = jnp.log(jnp.maximum(values, 1e-12)) / 2
         growth = (vectors * jnp.exp(logs - logs.mean())) @ vectors.T
         return LRACMAState(
             key=state.key,
             mean=state.mean + mean.rate * state.sigma * apply(state.root, proposed.mean),
-            # the best step-size of a smaller rate is larger, docs/math.md (36)
+            # the best step size of a smaller rate is larger, docs/math.md (36)
             sigma=state.sigma * jnp.exp(logs.mean()) * state.mean_rate / mean.rate,
             root=state.root @ growth,
             path=apply(state.root, proposed.path),
@@ -106,7 +109,7 @@ class LRACMAES(Latent):
         )
 
     def learn(self, before: Average, change: Array, memory: float) -> Average:
-        """Remember a proposed change and adapt the rate to what is signal among the last ones, docs/math.md (34), (35)."""
+        """Average in a proposed change and adapt the rate to the signal-to-noise ratio, docs/math.md (34), (35)."""
         drift = (1 - memory) * before.drift + memory * change
         power = (1 - memory) * before.power + memory * jnp.sum(change**2)
         length = jnp.sum(drift**2)

@@ -17,7 +17,7 @@ class PGESState(NamedTuple):
     sigma: Array
     root: Array
     rate: Array
-    """The learning rate, in squared units of the search space; it never changes."""
+    """alpha, the constant learning rate, in squared units of the search space."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PGES(Latent):
     xNES). This is a baseline: it cannot locate a minimum precisely. The score grows like 1/A, so once A is about
     sqrt(alpha) wide a step is as long as the distribution itself, and the search stays that wide.
 
-    The one guard: no singular value of A falls below sqrt(alpha)/10, where a single step would throw the distribution far
+    The only safeguard: no singular value of A falls below sqrt(alpha)/10, where a single step would move the distribution far
     away. Sign and direction of every step are those of the plain gradient.
     """
 

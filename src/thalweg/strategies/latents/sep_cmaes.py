@@ -14,7 +14,7 @@ from thalweg.strategies.strategy import Array, Key
 
 @dataclass(frozen=True)
 class SepCMAES(Latent):
-    """CMA-ES that scales coordinates and knows no correlations; O(d) per point.
+    """CMA-ES with a diagonal covariance: it scales coordinates and learns no correlations; O(d) per point.
 
     The covariance rates c1 and cmu are those of CMA-ES times (d + 2) / 3, the factor of Ros & Hansen. The negative weights
     follow from these larger rates by the same rule, so the variances stay positive. In dimension 1 it is CMA-ES.

@@ -34,7 +34,7 @@ class SNES(Latent):
         scale = jnp.mean(gradient)
         return XNESState(
             state.key,
-            state.mean + state.sigma * state.root * (u @ e),  # the centre moves with the old scales
+            state.mean + state.sigma * state.root * (u @ e),  # the mean moves with the old scales
             state.sigma * jnp.exp(0.5 * rate * scale),
             state.root * jnp.exp(0.5 * rate * (gradient - scale)),
         )

@@ -1,4 +1,4 @@
-"""xNES: exponential natural evolution strategies (Glasmachers et al. 2010), by PyBrain's rule, which the paper used."""
+"""xNES: exponential natural evolution strategies (Glasmachers et al. 2010), with PyBrain's rule, which the paper used."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -22,10 +22,10 @@ class XNESState(NamedTuple):
 
 @dataclass(frozen=True)
 class XNES(Latent):
-    """xNES with PyBrain's rates: 1 for the centre, 0.6 (3 + ln d) / (d sqrt d) for scale and shape alike.
+    """xNES with PyBrain's rates: 1 for the mean, 0.6 (3 + ln d) / (d sqrt d) for scale and shape alike.
 
     With one rate for both, scale and shape need no separate update: A <- A expm(rate/2 (sum u e e' - sum u I)). The scale is
-    kept apart all the same (sigma carries the determinant), so that every latent shows a step-size.
+    still stored separately (sigma holds the determinant), so that every latent has a step size.
     """
 
     rate: float | None = None
@@ -37,7 +37,7 @@ class XNES(Latent):
         n, d = e.shape
         rate = self.rate if self.rate is not None else 0.6 * (3 + log(d)) / (d * sqrt(d))
         u = ranking.assign(f, ranking.nes_utilities(n))
-        mean = state.mean + state.sigma * apply(state.root, u @ e)  # the centre moves with the old A
+        mean = state.mean + state.sigma * apply(state.root, u @ e)  # the mean moves with the old A
         gradient = (e * u[:, None]).T @ e - u.sum() * jnp.eye(d, dtype=e.dtype)
         scale = jnp.trace(gradient) / d
         shape = gradient - scale * jnp.eye(d, dtype=e.dtype)

@@ -13,7 +13,7 @@ from thalweg.compiled import steps as stepping
 from thalweg.objectives import Objective
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents.base import Latent
-from thalweg.strategies.latents.frame import Place
+from thalweg.strategies.latents.frame import FrameLike
 from thalweg.strategies.strategy import Array, Key, State, Strategy
 
 CORNERS = 400
@@ -107,14 +107,14 @@ def _follow(
 def _look(strategy: Any, state: Any, circles: Array) -> tuple[Array, Array, Array]:
     """Isolines, mean of the latent, and entropy: that of the Gaussian inside, as the flow keeps volumes."""
     if isinstance(strategy, GNNES):
-        latent, frame = strategy.latent.frame(state.latent), strategy.around(state)
-        lines = strategy.bent.forward(state.bend.params, frame, circles)
+        latent, frame = strategy.latent.frame(state.latent), strategy.flow_frame(state)
+        lines = strategy.distribution.forward(state.flow.params, frame, circles)
     else:
         latent = frame = strategy.frame(state)
         lines = frame.place(circles)
     return lines, latent.mean, gaussian_entropy(frame, len(latent.mean))
 
 
-def gaussian_entropy(frame: Place, d: int) -> Array:
+def gaussian_entropy(frame: FrameLike, d: int) -> Array:
     """0.5 log det (2 pi e C) of mean + A e in dimension d, with C = A A'."""
     return frame.log_det() + 0.5 * d * (1 + log(2 * pi))
