@@ -15,10 +15,11 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from thalweg_studies.bbob.benchmark import Benchmark
 from thalweg_studies.bbob.entrant import Entrant, entrants
-from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, Unit, units
+from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, Trial, trials
 from thalweg_studies.bbob.record import LADDER, Run, decode
-from thalweg_studies.bbob.store import MANIFEST, Store
+from thalweg_studies.common.results import MANIFEST, ResultsFolder
 
 RESULTS = Path(__file__).parent / "results"
 INSTANCES = range(6, 16)
@@ -43,11 +44,11 @@ ENTRANTS = [*(sized(who, size) for size in SIZES for who in (FLOW, LATENT, AFFIN
 def pack(folder: Path, out: Path) -> None:
     """All the runs that a results folder has of the entrants, in one file; raises a KeyError where some are missing."""
     manifest = json.loads((folder / MANIFEST).read_text())
-    store = Store(folder, Settings())
+    store = ResultsFolder(folder, Benchmark(Settings(), folder))
     runs: dict[str, dict[int, Any]] = {}
     for d in DIMENSIONS:
         for who in ENTRANTS:
-            own = [unit for unit in units([who], FUNCTIONS, [d], INSTANCES) if store.path(unit).exists()]
+            own = [unit for unit in trials([who], FUNCTIONS, [d], INSTANCES) if store.path(unit).exists()]
             if own:
                 packed = {(unit.function, unit.instance): packed_run(store, unit) for unit in own}
                 runs.setdefault(who.label, {})[d] = [[packed[f, i] for i in INSTANCES] for f in FUNCTIONS]
@@ -55,7 +56,7 @@ def pack(folder: Path, out: Path) -> None:
     out.write_bytes(gzip.compress((json.dumps(content, separators=(",", ":")) + "\n").encode(), mtime=0))
 
 
-def packed_run(store: Store, unit: Unit) -> list[float]:
+def packed_run(store: ResultsFolder[Trial, Run], unit: Trial) -> list[float]:
     """Evaluations, least f - f_opt, restarts, and the evaluations to those targets that were reached: the easier ones."""
     run = decode(store.path(unit).read_text())
     return [run.evaluations, float(f"{run.best:.3g}"), run.restarts, *(int(hit) for hit in run.hits if hit < inf)]

@@ -21,7 +21,7 @@ from thalweg.objectives.bbob import names
 from thalweg_studies.bbob.entrant import Entrant
 from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS
 from thalweg_studies.bbob.record import SOLVED, Run, rung
-from thalweg_studies.bbob.runtime import Runs, geometric_mean, hardest
+from thalweg_studies.bbob.runtime import Runtimes, geometric_mean, hardest
 from thalweg_studies.bbob.summary import ALL, AT_ALL, FIXED, TARGETS, Row, compared
 
 STRAIGHT = (1, 2, 5, 10, 11, 12, 13, 14)
@@ -86,7 +86,7 @@ class Study:
         for d in dims:
             for f in functions:
                 own, other = zip(*self.pairs(who, baseline, d, f), strict=True)
-                found.append(hardest(Runs.of(own), Runs.of(other), f))
+                found.append(hardest(Runtimes.of(own), Runtimes.of(other), f))
         value, (low, high), _ = geometric_mean([each.ratio for each in found if each is not None])
         return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
@@ -168,7 +168,7 @@ def restarts_table(study: Study) -> str:
             if len(smooth) == len(pairs):
                 continue
             counts = ", ".join(str(sum(run.restarts > 0 for run in runs)) for runs in zip(*pairs, strict=True))
-            shown = [hardest(*map(Runs.of, zip(*both, strict=True)), f) for both in (pairs, smooth)]
+            shown = [hardest(*map(Runtimes.of, zip(*both, strict=True)), f) for both in (pairs, smooth)]
             cells = [
                 f"{each.ratio.value:.2f} [{each.ratio.interval[0]:.2f}, {each.ratio.interval[1]:.2f}] ({len(both)})"
                 for each, both in zip(shown, (pairs, smooth), strict=True)

@@ -20,21 +20,21 @@ import numpy as np
 
 from thalweg.objectives.rl import PolicySearch
 from thalweg.objectives.rl.mjx import MjxSearch
-from thalweg_studies.paper.experiment import FIRST_SEED
+from thalweg_studies.common.experiment import FIRST_SEED
 from thalweg_studies.report.files import markdown
 from thalweg_studies.rl import mjx_tasks
-from thalweg_studies.rl.race import PolicyRace
+from thalweg_studies.rl.comparison import PolicyComparison
 from thalweg_studies.rl.settings import PENDULUM, SWIMMER
 
 Row = dict[str, Any]
 
 
-def compiled(race: PolicyRace, steps: int) -> MjxSearch:
+def compiled(race: PolicyComparison, steps: int) -> MjxSearch:
     task = getattr(mjx_tasks, race.make.__name__)()
     return MjxSearch(task, rollouts=race.rollouts, bias=False, max_steps=steps)
 
 
-def gymnasium_core(race: PolicyRace, policies: np.ndarray, steps: int) -> Row:
+def gymnasium_core(race: PolicyComparison, policies: np.ndarray, steps: int) -> Row:
     """Steps a second on one core."""
     search = PolicySearch(race.make, rollouts=race.rollouts, bias=False, max_steps=steps)
     search(policies[0])
@@ -46,7 +46,7 @@ def gymnasium_core(race: PolicyRace, policies: np.ndarray, steps: int) -> Row:
     return {"what": "Gymnasium, one core", "environment": race.title, "steps": made, "seconds": seconds}
 
 
-def rollouts(race: PolicyRace, points: np.ndarray, steps: int, dtype: str) -> Row:
+def rollouts(race: PolicyComparison, points: np.ndarray, steps: int, dtype: str) -> Row:
     """Steps a second of many rollouts in one program."""
     import jax
 
@@ -69,7 +69,7 @@ def rollouts(race: PolicyRace, points: np.ndarray, steps: int, dtype: str) -> Ro
     }
 
 
-def searches(race: PolicyRace, method: str, runs: int, generations: int, dtype: str) -> Row:
+def searches(race: PolicyComparison, method: str, runs: int, generations: int, dtype: str) -> Row:
     """Whole runs side by side, from seeds to trajectories."""
     import jax
 

@@ -7,7 +7,7 @@ pytest.importorskip("PIL")
 
 from PIL import Image
 
-from thalweg_studies.report.rl_panels import GAP, LABEL, REST, Panel, save_film
+from thalweg_studies.rl.report.panels import GAP, LABEL, REST, Panel, save_film
 
 
 def panel(name, frames):

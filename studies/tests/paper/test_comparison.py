@@ -1,4 +1,4 @@
-"""The experiments from end to end, small."""
+"""Figure 4 and table 1 from end to end, small."""
 
 from dataclasses import replace
 
@@ -8,17 +8,17 @@ import pytest
 from thalweg.objectives import translated
 from thalweg.strategies.flowsteps.penalised import Penalised
 from thalweg.strategies.flowsteps.trust_region import TrustRegion
-from thalweg_studies.paper import fig4, landscapes, table1, work
-from thalweg_studies.paper.arms import ARMS, FIGURE
-from thalweg_studies.paper.race import panels
-from thalweg_studies.paper.store import open_store
+from thalweg_studies.common.algorithms import ALGORITHMS, FIGURE
+from thalweg_studies.common.experiment import compute, table_path
+from thalweg_studies.paper import fig4, landscapes, table1
+from thalweg_studies.paper.comparison import panels
 
 
-def test_the_arms_are_the_paper_and_the_library():
+def test_the_algorithms_are_those_of_the_paper_and_the_library():
     assert list(FIGURE) == ["CMA-ES", "GNN-CMA-ES", "GNN-CMA-ES (paper)", "xNES", "GNN-xNES", "GNN-xNES (paper)"]
     for latent in ("CMA-ES", "xNES"):
-        own, literal = ARMS[f"GNN-{latent}"].strategy(3), ARMS[f"GNN-{latent} (paper)"].strategy(3)
-        assert own.latent == literal.latent == ARMS[latent].strategy(3)
+        own, literal = ALGORITHMS[f"GNN-{latent}"].strategy(3), ALGORITHMS[f"GNN-{latent} (paper)"].strategy(3)
+        assert own.latent == literal.latent == ALGORITHMS[latent].strategy(3)
         assert (own.frame, own.step) == ("whitened", TrustRegion())
         assert (literal.frame, literal.step) == ("raw", Penalised())
         assert own.population(3) == 30
@@ -36,19 +36,18 @@ def test_landscapes_are_those_of_the_objectives(function):
 
 @pytest.mark.slow
 def test_fig4_small(tmp_path):
-    arms = ("CMA-ES", "GNN-CMA-ES")
-    store = open_store(tmp_path, replace(fig4.FULL, generations={2: 30}, arms=arms, block=2))
-    units = work.compute(store, seeds=2)
-    race, cases = store.experiment, store.collect(units)
-    entries = fig4.summarise(race, cases)
+    algorithms = ("CMA-ES", "GNN-CMA-ES")
+    comparison = replace(fig4.FULL, generations={2: 30}, algorithms=algorithms, block=2)
+    cases = compute(tmp_path, comparison, seeds=2)
+    entries = fig4.summarise(comparison, cases)
     assert [(e.function, e.method, e.evaluations) for e in entries] == [
-        (function, method, 500) for function in ("bent-cigar", "rosenbrock") for method in arms
+        (function, method, 500) for function in ("bent-cigar", "rosenbrock") for method in algorithms
     ]
     assert all(0 < entry.median < 1 for entry in entries)
     assert all((entry.lower is None) == (entry.method == "CMA-ES") for entry in entries)
     assert len(fig4.table(entries, entries)[0]) == len(fig4.HEAD)
     assert [verdict.verdict for verdict in fig4.verdicts(entries)] == ["not clear"] * 2
-    found = panels(race, cases)
+    found = panels(comparison, cases)
     assert list(found) == [("bent-cigar", 2), ("rosenbrock", 2)]
     for curves in found["rosenbrock", 2].values():
         assert curves.best.shape == (2, len(curves.evaluations))
@@ -57,15 +56,16 @@ def test_fig4_small(tmp_path):
 
 @pytest.mark.slow
 def test_table1_small_and_the_same_from_several_processes(tmp_path):
-    experiment = replace(table1.FULL, generations={2: 40}, arms=("CMA-ES", "xNES"), block=2)
-    here, there = open_store(tmp_path / "here", experiment), open_store(tmp_path / "there", experiment)
-    units = work.compute(here, seeds=2)
-    seen: list[work.Progress] = []
-    work.compute(there, seeds=2, workers=2, report=seen.append)
-    assert (here.folder / "table1.csv").read_bytes() == (there.folder / "table1.csv").read_bytes()
-    assert (seen[-1].done, seen[-1].share) == (len(units), 1)
-    entries = table1.summarise(experiment, here.collect(units))
-    assert [(e.function, e.method) for e in entries] == [(f, m) for f in experiment.functions for m in experiment.arms]
+    experiment = replace(
+        table1.FULL, functions=("styblinski", "beale"), generations={2: 40}, algorithms=("CMA-ES", "xNES"), block=2
+    )
+    here, there, seen = tmp_path / "here", tmp_path / "there", []
+    cases = compute(here, experiment, seeds=2)
+    compute(there, experiment, seeds=2, workers=2, report=seen.append)
+    assert table_path(here, experiment).read_bytes() == table_path(there, experiment).read_bytes()
+    assert (seen[-1].done, seen[-1].share) == (len(experiment.units(2)), 1)
+    entries = table1.summarise(experiment, cases)
+    assert [(e.function, e.method) for e in entries] == [(f, m) for f in experiment.functions for m in experiment.algorithms]
     assert {len(row) for row in table1.table(entries)} == {len(table1.HEAD)}
     wrong = [entry.mean / table1.WRONG for entry in entries if entry.function == "styblinski"]
     np.testing.assert_allclose(wrong, np.rint(np.multiply(wrong, 2)) / 2, atol=1e-3)  # whole coordinates, mean of two runs

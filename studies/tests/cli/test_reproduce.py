@@ -10,10 +10,10 @@ pytest.importorskip("matplotlib")
 from click.testing import CliRunner
 
 from thalweg.cli.app import app
-from thalweg_studies.cli.reproduce import duration
+from thalweg_studies.cli.progress import duration
 from thalweg_studies.cli.reproduce_parts import PARTS, Plan
-from thalweg_studies.paper.race import Race
-from thalweg_studies.report.table1_figure import table1_figure
+from thalweg_studies.paper.comparison import Comparison
+from thalweg_studies.paper.report.table1_figure import table1_figure
 
 BOTH = ("png", "svg")
 FILES = {
@@ -32,7 +32,7 @@ def computed(monkeypatch):
         rng = np.random.default_rng([unit.first, unit.dimension, len(unit.method), len(unit.function)])
         return np.cumprod(rng.random((len(unit.seeds), len(experiment.grid(unit.dimension)))), 1)
 
-    monkeypatch.setattr(Race, "run", made_up)
+    monkeypatch.setattr(Comparison, "run", made_up)
     return units
 
 

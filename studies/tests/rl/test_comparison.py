@@ -1,4 +1,4 @@
-"""Races of policies: resumed to the same bits, kept as files, summarised."""
+"""Comparisons of policy search: resumed to the same bits, kept as files, summarised."""
 
 from dataclasses import replace
 from functools import partial
@@ -10,17 +10,15 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from thalweg_studies.paper.experiment import FIRST_SEED, Case
-from thalweg_studies.paper.store import open_store
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR
-from thalweg_studies.paper.work import by_program
-from thalweg_studies.rl import race as races
-from thalweg_studies.rl.arms import MAIN
-from thalweg_studies.rl.race import Runs
-from thalweg_studies.rl.settings import PENDULUM, RACES, with_nice
+from thalweg_studies.common.experiment import FIRST_SEED, Case, compute, table_path
+from thalweg_studies.common.results import open_results
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR
+from thalweg_studies.rl import comparison as module
+from thalweg_studies.rl.comparison import PolicyRuns
+from thalweg_studies.rl.settings import COMPARISONS, MAIN, PENDULUM, with_nice
 from thalweg_studies.rl.summary import head, reach, summarise, table, verdicts
 
-TINY = replace(RACES["pendulum"].small, arms=("CMA-ES",), steps=20, generations={11: 3})
+TINY = replace(COMPARISONS["pendulum"].small, algorithms=("CMA-ES",), steps=20, generations={11: 3})
 
 
 class StoppedError(Exception):
@@ -45,8 +43,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(tmp_path, monkeypatch):
             raise StoppedError
         return found
 
-    original = races.minimize
-    monkeypatch.setattr(races, "minimize", stop_once)
+    original = module.minimize
+    monkeypatch.setattr(module, "minimize", stop_once)
     with pytest.raises(StoppedError):
         kept.run(unit)
     again = kept.run(unit)
@@ -57,61 +55,64 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 
 
 def test_every_run_may_have_a_process_of_its_own():
-    race = replace(TINY, arms=MAIN)
-    groups = by_program(race, race.units(2))
+    comparison = replace(TINY, algorithms=MAIN)
+    groups = comparison.groups(comparison.units(2))
     assert [[unit.method for unit in group] for group in groups] == [[method] for method in (*MAIN, *MAIN)]
     assert [group[0].first for group in groups] == [FIRST_SEED] * 4 + [FIRST_SEED + 1] * 4  # seed by seed
 
 
 def test_how_far_a_run_is(tmp_path, monkeypatch):
-    race = replace(TINY, scratch=tmp_path / "runs", seconds=1e-3)
-    unit, seen = race.units(1)[0], []
+    comparison = replace(TINY, scratch=tmp_path / "runs", seconds=1e-3)
+    unit, seen = comparison.units(1)[0], []
     assert TINY.begun(unit) is None
-    assert race.begun(unit) == 0
+    assert comparison.begun(unit) == 0
 
     def looking(search, x0, *more, **options):
         def looked(x):
-            seen.append(race.begun(unit))
+            seen.append(comparison.begun(unit))
             return search(x)
 
         return original(looked, x0, *more, **options)
 
-    original = races.minimize
-    monkeypatch.setattr(races, "minimize", looking)
-    race.run(unit)
+    original = module.minimize
+    monkeypatch.setattr(module, "minimize", looking)
+    comparison.run(unit)
     values = 3 * TINY.popsize
     assert len(seen) == values
-    assert seen[0] == 0 < seen[values // 2] < seen[-1] < 1 == race.begun(unit)
+    assert seen[0] == 0 < seen[values // 2] < seen[-1] < 1 == comparison.begun(unit)
     assert all(a <= b for a, b in pairwise(seen))
 
 
 def test_files_and_settings(tmp_path):
-    store = open_store(tmp_path, TINY)
+    results = open_results(tmp_path, TINY)
     unit = TINY.units(1)[0]
     rng = np.random.default_rng(0)
-    made = Runs(*(rng.normal(size=shape) for shape in ((1, 3), (1, 3), (1, 11), (1,))))
-    store.write(unit, made)
-    again = store.read(unit)
+    made = PolicyRuns(*(rng.normal(size=shape) for shape in ((1, 3), (1, 3), (1, 11), (1,))))
+    results.write(unit, made)
+    again = results.read(unit)
     assert again is not None
     assert [part.tolist() for part in again] == [part.tolist() for part in made]
-    assert store.merge([unit]).read_text().splitlines()[1].startswith(f'inverted-double-pendulum,"CMA-ES",{FIRST_SEED},8,')
-    assert store.experiment.settings() == replace(TINY, scratch=tmp_path).settings()
+    compute(tmp_path, TINY, seeds=1)
+    assert (
+        table_path(tmp_path, TINY).read_text().splitlines()[1].startswith(f'inverted-double-pendulum,"CMA-ES",{FIRST_SEED},8,')
+    )
+    assert TINY.settings() == replace(TINY, scratch=tmp_path).settings()
     with pytest.raises(ValueError, match="shapes"):
         TINY.encode(unit, made._replace(final=np.ones(2)))
 
 
-@pytest.mark.parametrize("name", RACES)
+@pytest.mark.parametrize("name", COMPARISONS)
 def test_the_number_of_parameters_is_the_environments(name):
-    for race in vars(RACES[name]).values():
-        assert race.search(1).d == race.dimension
-        assert set(race.arms) <= set(MAIN)
-        assert with_nice(race).name != race.name
+    for comparison in vars(COMPARISONS[name]).values():
+        assert comparison.search(1).d == comparison.dimension
+        assert set(comparison.algorithms) <= set(MAIN)
+        assert with_nice(comparison).name != comparison.name
 
 
 def cases(gain):
     """Five runs that rise by 1,000 a generation, and those of a flow with `gain` more."""
     rise = 1000.0 * np.arange(60) + np.array([[0.0], [100.0], [-100.0], [50.0], [-50.0]])
-    rest = partial(Runs, policy=np.zeros((5, 11)), final=np.arange(5.0))
+    rest = partial(PolicyRuns, policy=np.zeros((5, 11)), final=np.arange(5.0))
     case = Case(PENDULUM.functions[0], 11, "xNES")
     return {case: rest(rise, rise), case._replace(method=MAIN[1]): rest(rise + gain, rise + gain)}
 
@@ -148,14 +149,14 @@ def test_what_is_never_reached():
 
 
 def test_a_solved_task_ends_a_run(tmp_path):
-    race = replace(TINY, targets=(-inf,), enough=2, scratch=tmp_path / "runs")
-    unit = race.units(1)[0]
-    found = race.run(unit)
+    comparison = replace(TINY, targets=(-inf,), enough=2, scratch=tmp_path / "runs")
+    unit = comparison.units(1)[0]
+    found = comparison.run(unit)
     assert found.mean[0, 1] == found.mean[0, 2]  # nothing follows the second generation
     assert found.mean[0, 0] != found.mean[0, 1]
     whole = TINY.run(unit)
     assert found.mean[0, :2].tolist() == whole.mean[0, :2].tolist()
-    again = race.run(unit)  # as after a kill before the result was written
+    again = comparison.run(unit)  # as after a kill before the result was written
     assert again.policy.tolist() == found.policy.tolist()
 
 

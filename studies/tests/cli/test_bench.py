@@ -85,4 +85,4 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "cocoex", None)
     result = call("--quick", "--out", tmp_path / "out")
-    assert 'this benchmark needs coco-experiment, which is not installed: run pip install "thalweg[bench]"' in result.stderr
+    assert 'needs coco-experiment, which is not installed: run pip install "./studies[bbob]"' in result.stderr

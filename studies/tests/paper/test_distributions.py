@@ -1,4 +1,4 @@
-"""Figures 1 to 3: isolines and entropies are those of the search distributions, nothing is computed twice, and what is said."""
+"""Figures 1 to 3: isolines and entropies are those of the search distributions; files, tables and verdicts."""
 
 import csv
 import io
@@ -13,13 +13,13 @@ from thalweg.compiled import steps as stepping
 from thalweg.objectives import OBJECTIVES
 from thalweg.strategies.latents.xnes import XNES
 from thalweg.strategies.registry import make_strategy
-from thalweg_studies.paper import fig1, fig23, work
-from thalweg_studies.paper.arms import ARMS
-from thalweg_studies.paper.course import Course, enclosing, follow
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.look import FEW, SHOWN, UNBENT, Look, unbend
-from thalweg_studies.paper.store import open_store
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR
+from thalweg_studies.common.algorithms import ALGORITHMS
+from thalweg_studies.common.experiment import Case, compute, table_path
+from thalweg_studies.common.results import open_results
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR
+from thalweg_studies.paper import fig1, fig23, fig23_numbers
+from thalweg_studies.paper.distributions import FEW, SHOWN, UNBENT, SearchDistributions, unbend
+from thalweg_studies.paper.trajectory import DistributionTrajectory, enclosing, record
 
 ROSENBROCK = OBJECTIVES["rosenbrock"]
 TINY = replace(fig23.ROSENBROCK, generations={2: 3}, iterations=(1, 3), drawn=3, block=2)
@@ -33,8 +33,8 @@ def parts():
 
 
 @pytest.fixture(scope="module")
-def courses(parts):
-    return {name: TINY.join([part for unit, part in parts.items() if unit.method == name]) for name in TINY.arms}
+def trajectories(parts):
+    return {name: TINY.join([part for unit, part in parts.items() if unit.method == name]) for name in TINY.algorithms}
 
 
 @pytest.fixture
@@ -42,18 +42,18 @@ def computed(parts, monkeypatch):
     """Units are looked up instead of run; the list says which."""
     units = []
 
-    def looked_up(look, unit):
+    def looked_up(experiment, unit):
         units.append(unit)
         return parts[unit]
 
-    monkeypatch.setattr(Look, "run", looked_up)
+    monkeypatch.setattr(SearchDistributions, "run", looked_up)
     return units
 
 
 @pytest.fixture(scope="module")
 def states():
     """What the run of xNES goes through, by hand."""
-    strategy, found = ARMS["xNES"].strategy(2), []
+    strategy, found = ALGORITHMS["xNES"].strategy(2), []
     state = strategy.init(stepping.make_keys([SHOWN])[0], jnp.asarray(TINY.x0), TINY.sigma0)
     for _ in range(4):
         found.append(state)
@@ -62,48 +62,48 @@ def states():
     return found
 
 
-def test_isolines_are_the_ellipses_of_the_covariance(states):
-    course = follow(XNES(20), ROSENBROCK, TINY.x0, TINY.sigma0, seeds=[SHOWN], generations=3)
+def test_isolines_are_the_ellipses_of_the_covariance(trajectories, states):
+    (radius, *_), trajectory = TINY.radii, trajectories["xNES"]
     for k, state in enumerate(states):
         root = np.asarray(state.sigma * state.root)
         values, axes = np.linalg.eigh(root @ root.T)
-        along = (course.isolines[0, k, 0] - np.asarray(state.mean)) @ axes
-        np.testing.assert_allclose((along**2 / values).sum(-1), 1, rtol=1e-9)
-        np.testing.assert_allclose(along.max(0), np.sqrt(values), rtol=1e-3)  # all the way round
-        np.testing.assert_allclose(along.min(0), -np.sqrt(values), rtol=1e-3)
+        along = (trajectory.isolines[0, k, 0] - np.asarray(state.mean)) @ axes
+        np.testing.assert_allclose((along**2 / values).sum(-1), radius**2, rtol=1e-9)
+        np.testing.assert_allclose(along.max(0), radius * np.sqrt(values), rtol=1e-3)  # all the way round
+        np.testing.assert_allclose(along.min(0), -radius * np.sqrt(values), rtol=1e-3)
     assert values[1] / values[0] > 1.5, "a circle would have passed by any axes"
 
 
-def test_entropy_of_a_gaussian(courses, states):
+def test_entropy_of_a_gaussian(trajectories, states):
     for k, state in enumerate(states):
         root = np.asarray(state.sigma * state.root)
         expected = 0.5 * np.linalg.slogdet(2 * np.pi * np.e * root @ root.T)[1]
-        assert courses["xNES"].entropy[0, k] == pytest.approx(expected, abs=1e-10)
+        assert trajectories["xNES"].entropy[0, k] == pytest.approx(expected, abs=1e-10)
 
 
-def test_isolines_and_entropy_of_a_flow_are_those_of_its_density(courses):
+def test_isolines_and_entropy_of_a_flow_are_those_of_its_density(trajectories):
     """In dimension 2, log p = 1 - r^2 / 2 - entropy on the image of the circle of radius r; p from the strategy itself."""
-    strategy, course = ARMS["GNN-xNES"].strategy(2), courses["GNN-xNES"]
+    strategy, trajectory = ALGORITHMS["GNN-xNES"].strategy(2), trajectories["GNN-xNES"]
     steps = stepping.steps_of(strategy, 2)
     _, drawn = steps.begin(SHOWN, np.array(TINY.x0), TINY.sigma0)
     for _ in range(3):
         state, drawn, view = steps.tell(drawn, ROSENBROCK(np.asarray(drawn.x)))
     assert view.info["nonlinearity"] > 1e-3, "a straight distribution would tell little"
-    log_p = np.asarray(strategy.log_prob(state, jnp.asarray(course.isolines[0, 3])))
-    expected = 1 - np.square(TINY.radii) / 2 - course.entropy[0, 3]
+    log_p = np.asarray(strategy.log_prob(state, jnp.asarray(trajectory.isolines[0, 3])))
+    expected = 1 - np.square(TINY.radii) / 2 - trajectory.entropy[0, 3]
     np.testing.assert_allclose(log_p, np.broadcast_to(expected[:, None], log_p.shape), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", fig23.FAMILY)
-def test_lines_enclose_the_area_that_the_entropy_says(courses, name):
+def test_lines_enclose_the_area_that_the_entropy_says(trajectories, name):
     """Measured on the polygons in the plane, so with a flow too: it bends, and keeps areas."""
-    course = courses[name]
+    trajectory = trajectories[name]
     for k in range(4):
         # e^entropy = 2 pi e |det A|, and the volume inside the circle of radius r is pi r^2 |det A|, bent or not
-        for line, mass in zip(course.isolines[0, k], TINY.masses, strict=True):
+        for line, mass in zip(trajectory.isolines[0, k], TINY.masses, strict=True):
             x, y = line.T
             area = 0.5 * abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1)))
-            expected = enclosing(mass) ** 2 * np.exp(course.entropy[0, k] - 1) / 2
+            expected = enclosing(mass) ** 2 * np.exp(trajectory.entropy[0, k] - 1) / 2
             assert area == pytest.approx(expected, rel=2e-3)
 
 
@@ -111,25 +111,25 @@ def test_lines_enclose_their_part_of_the_points():
     """4,000 points before anything is learned: the parts within 4 standard errors, false alarm below 1e-3."""
     masses = (0.25, 0.95)
     radii = [enclosing(mass) for mass in masses]
-    course = follow(XNES(4000), ROSENBROCK, (0.0, 0.0), 2.0, seeds=[5], generations=0, radii=radii)
-    distance = np.linalg.norm(course.points[0, 0], axis=-1)
-    for mass, line in zip(masses, course.isolines[0, 0], strict=True):
+    trajectory = record(XNES(4000), ROSENBROCK, (0.0, 0.0), 2.0, seeds=[5], generations=0, radii=radii)
+    distance = np.linalg.norm(trajectory.points[0, 0], axis=-1)
+    for mass, line in zip(masses, trajectory.isolines[0, 0], strict=True):
         inside = np.mean(distance < np.linalg.norm(line[0]))
         assert abs(inside - mass) < 4 * np.sqrt(mass * (1 - mass) / 4000)
 
 
 def test_a_flow_that_changes_volumes_is_refused():
     with pytest.raises(ValueError, match="volume-preserving"):
-        follow(make_strategy("gnn-xnes", flow="realnvp"), ROSENBROCK, (0.0, 0.0), 1.0, seeds=[1], generations=1)
+        record(make_strategy("gnn-xnes", flow="realnvp"), ROSENBROCK, (0.0, 0.0), 1.0, seeds=[1], generations=1)
 
 
-def test_points_and_isolines_are_kept_of_the_run_shown(parts, courses):
-    course = courses["xNES"]
-    assert course.points.shape == (1, 4, 20, 2)
-    assert course.isolines.shape[:3] == (1, 4, 4)
-    assert course.best.shape == course.entropy.shape == (SEEDS, 4)
-    values = ROSENBROCK(course.points[0]).min(-1)
-    np.testing.assert_allclose(course.best[0], np.minimum.accumulate(values), rtol=1e-12)
+def test_points_and_isolines_are_kept_of_the_run_shown(parts, trajectories):
+    trajectory = trajectories["xNES"]
+    assert trajectory.points.shape == (1, 4, 20, 2)
+    assert trajectory.isolines.shape[:3] == (1, 4, 4)
+    assert trajectory.best.shape == trajectory.entropy.shape == (SEEDS, 4)
+    values = ROSENBROCK(trajectory.points[0]).min(-1)
+    np.testing.assert_allclose(trajectory.best[0], np.minimum.accumulate(values), rtol=1e-12)
     short = replace(TINY, drawn=1)
     unit = short.units(SEEDS)[0]
     assert short.run(unit).points.shape == (1, 2, 20, 2)
@@ -140,15 +140,15 @@ def contents(folder):
 
 
 def test_a_second_run_computes_nothing_and_changes_no_byte(tmp_path, computed):
-    store = open_store(tmp_path / "a", TINY)
-    units = work.compute(store, SEEDS)
+    compute(tmp_path / "a", TINY, SEEDS)
+    results, units = open_results(tmp_path / "a", TINY), TINY.units(SEEDS)
     assert sorted(computed) == sorted(units)
     before = contents(tmp_path / "a")
-    work.compute(open_store(tmp_path / "a", TINY), SEEDS)
+    compute(tmp_path / "a", TINY, SEEDS)
     assert len(computed) == len(units)
-    work.compute(open_store(tmp_path / "b", TINY), SEEDS)
+    compute(tmp_path / "b", TINY, SEEDS)
     assert contents(tmp_path / "a") == contents(tmp_path / "b") == before
-    with zipfile.ZipFile(store.path(units[0])) as archive:
+    with zipfile.ZipFile(results.path(units[0])) as archive:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}, "the time would change the bytes"
 
 
@@ -159,16 +159,16 @@ def test_the_same_unit_gives_the_same_bytes(parts):
 
 @pytest.mark.parametrize("harm", ["cut", "empty", "another's", "no zip", "pickled", "lacks one", "other shape", "bits"])
 def test_only_a_harmed_part_is_computed_again(tmp_path, computed, parts, harm):
-    store = open_store(tmp_path, TINY)
-    units = work.compute(store, SEEDS)
+    compute(tmp_path, TINY, SEEDS)
+    results, units = open_results(tmp_path, TINY), TINY.units(SEEDS)
     before = contents(tmp_path)
     victim = units[1]
-    path = store.path(victim)
+    path = results.path(victim)
     content, arrays = path.read_bytes(), parts[victim]._asdict()
     for harmed in {
         "cut": [content[:-1], content[: len(content) // 2]],
         "empty": [b""],
-        "another's": [store.path(units[3]).read_bytes()],
+        "another's": [results.path(units[3]).read_bytes()],
         "no zip": [b"\xff" * 100],
         "pickled": [zipped(arrays | {"best": np.array([{}], object)})],
         "lacks one": [zipped({name: array for name, array in arrays.items() if name != "best"})],
@@ -176,9 +176,9 @@ def test_only_a_harmed_part_is_computed_again(tmp_path, computed, parts, harm):
         "bits": [flipped(content, at) for at in range(0, len(content), len(content) // 400)],
     }[harm]:
         path.write_bytes(harmed)
-        assert store.read(victim) is None
+        assert results.read(victim) is None
     computed.clear()
-    work.compute(store, SEEDS)
+    compute(tmp_path, TINY, SEEDS)
     assert computed == [victim]
     assert contents(tmp_path) == before
 
@@ -193,71 +193,75 @@ def flipped(content, at):
     return content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :]
 
 
-def test_tidy_file(tmp_path, computed, courses):
-    store = open_store(tmp_path, TINY)
-    with store.merge(work.compute(store, SEEDS)).open(newline="") as file:
+def test_tidy_file(tmp_path, computed, trajectories):
+    compute(tmp_path, TINY, SEEDS)
+    with table_path(tmp_path, TINY).open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * SEEDS * 4
     row = next(row for row in rows if (row["method"], row["seed"], row["iteration"]) == ("GNN-xNES", str(SHOWN + 2), "3"))
-    course = courses["GNN-xNES"]
+    trajectory = trajectories["GNN-xNES"]
     assert (row["function"], row["dimension"], row["evaluations"]) == ("rosenbrock", "2", "80")
-    assert (float(row["best_f"]), float(row["entropy"])) == (course.best[2, 3], course.entropy[2, 3])
-    assert [float(row["cells"]), float(row["mean_1"]), float(row["mean_2"])] == [course.cells[2, 3], *course.mean[2, 3]]
+    assert (float(row["best_f"]), float(row["entropy"])) == (trajectory.best[2, 3], trajectory.entropy[2, 3])
+    assert [float(row["cells"]), float(row["mean_1"]), float(row["mean_2"])] == [trajectory.cells[2, 3], *trajectory.mean[2, 3]]
 
 
-def test_tables(courses):
-    entries = fig23.summarise(TINY, courses)
+def test_tables(trajectories):
+    entries = fig23_numbers.summarise(TINY, trajectories)
     assert [entry.iteration for entry in entries] == [1] * 3 + [3] * 3
-    gap = courses["GNN-xNES"].entropy[:, 3] - courses["xNES"].entropy[:, 3]
+    gap = trajectories["GNN-xNES"].entropy[:, 3] - trajectories["xNES"].entropy[:, 3]
     assert entries[4].higher.value == pytest.approx(gap.mean())
-    assert all(len(row) == len(fig23.head(TINY)) for row in fig23.table(TINY, entries))
-    look = fig23.RASTRIGIN
-    assert len(fig23.table(look, entries)[0]) == len(fig23.head(look)) == len(fig23.head(TINY)) + 2
+    assert all(len(row) == len(fig23_numbers.head(TINY)) for row in fig23_numbers.table(TINY, entries))
+    experiment = fig23.RASTRIGIN
+    assert (
+        len(fig23_numbers.table(experiment, entries)[0])
+        == len(fig23_numbers.head(experiment))
+        == len(fig23_numbers.head(TINY)) + 2
+    )
 
 
 def made_up(best, entropy):
     best, entropy = np.tile(best, (FEW, 1)), np.tile(entropy, (FEW, 1)) + np.arange(FEW)[:, None]
-    return Course(None, None, None, entropy, best, np.ones_like(best))
+    return DistributionTrajectory(None, None, None, entropy, best, np.ones_like(best))
 
 
 def test_entropy_is_compared_at_the_same_best_value():
     """The flow is one iteration ahead on the same path, so it is smaller at every iteration, and as large at every value."""
-    look = replace(TINY, arms=("xNES", "GNN-xNES"), iterations=(1, 2))
+    experiment = replace(TINY, algorithms=("xNES", "GNN-xNES"), iterations=(1, 2))
     latent = made_up([5.0, 0.9, 0.09, 0.009], [3.0, 2.0, 1.0, 0.0])
     ahead = made_up([0.9, 0.09, 0.009, 0.009], [2.0, 1.0, 0.0, -1.0])
-    courses = {"xNES": latent, "GNN-xNES": ahead}
-    found = {(each.method, each.level): each for each in fig23.crossings(look, courses)}
-    assert [found["GNN-xNES", level].higher.value for level in fig23.LEVELS] == [0, 0, 0]
-    assert [found["GNN-xNES", level].sooner.value for level in fig23.LEVELS] == pytest.approx([2, 3 / 2, 4 / 3])
-    faster, same_iteration, same_value = fig23.verdicts(look, courses)
+    trajectories = {"xNES": latent, "GNN-xNES": ahead}
+    found = {(each.method, each.level): each for each in fig23_numbers.crossings(experiment, trajectories)}
+    assert [found["GNN-xNES", level].higher.value for level in fig23_numbers.LEVELS] == [0, 0, 0]
+    assert [found["GNN-xNES", level].sooner.value for level in fig23_numbers.LEVELS] == pytest.approx([2, 3 / 2, 4 / 3])
+    faster, same_iteration, same_value = fig23.verdicts(experiment, trajectories)
     assert (faster.verdict, same_iteration.verdict, same_value.verdict) == (AGREES, DIFFERS, UNCLEAR)
     assert "-1.00 [-1.00, -1.00] nats at iteration 1" in same_iteration.ours
     assert same_iteration.why.endswith("at iteration 1 and 2 it is ahead, and smaller for that reason too")
     higher = ahead._replace(entropy=ahead.entropy + 2.5)
-    assert [line.verdict for line in fig23.verdicts(look, {"xNES": latent, "GNN-xNES": higher})] == [AGREES] * 3
+    assert [line.verdict for line in fig23.verdicts(experiment, {"xNES": latent, "GNN-xNES": higher})] == [AGREES] * 3
 
 
 def test_runs_that_do_not_get_there_are_not_compared_there():
-    look = replace(TINY, arms=("xNES", "GNN-xNES"), iterations=(1,))
+    experiment = replace(TINY, algorithms=("xNES", "GNN-xNES"), iterations=(1,))
     latent = made_up([5.0, 0.9, 0.09, 0.009], [3.0, 2.0, 1.0, 0.0])
     stuck = made_up([0.9, 0.5, 0.5, 0.5], [2.0, 1.0, 0.0, -1.0])
-    last = fig23.crossings(look, {"xNES": latent, "GNN-xNES": stuck})[-1]
+    last = fig23_numbers.crossings(experiment, {"xNES": latent, "GNN-xNES": stuck})[-1]
     assert (last.reached, last.higher) == (0, None)
-    faster, _, same_value = fig23.verdicts(look, {"xNES": latent, "GNN-xNES": stuck})
+    faster, _, same_value = fig23.verdicts(experiment, {"xNES": latent, "GNN-xNES": stuck})
     assert (faster.verdict, last.sooner.value) == (UNCLEAR, 1.0), "the latent needs all the iterations, too"
     assert "0 of 20 runs get there" in faster.ours
     sooner = latent._replace(best=latent.best[:, [1, 2, 3, 3]])
-    faster = fig23.verdicts(look, {"xNES": sooner, "GNN-xNES": stuck})[0]
+    faster = fig23.verdicts(experiment, {"xNES": sooner, "GNN-xNES": stuck})[0]
     assert (faster.verdict, faster.ours[:4]) == (DIFFERS, "0.75")
     assert faster.why == "the other 20 end at a median best f of 0.5 with a median entropy of 8.5 nats"
     assert (same_value.verdict, same_value.why) == (UNCLEAR, "fewer than 20 pairs of runs")
 
 
 def test_verdicts_on_many_minima():
-    look = replace(fig23.RASTRIGIN, arms=("xNES", "GNN-xNES"), iterations=(1, 2))
+    experiment = replace(fig23.RASTRIGIN, algorithms=("xNES", "GNN-xNES"), iterations=(1, 2))
     latent = made_up([5.0, 2.0, 0.5], [3.0, 2.0, 1.0])
     flow = made_up([5.0, 2.0, 1.5], [3.0, 2.0, 1.0])._replace(cells=latent.cells + 1)
-    lines = {line.item: line for line in fig23.verdicts(look, {"xNES": latent, "GNN-xNES": flow})}
+    lines = {line.item: line for line in fig23.verdicts(experiment, {"xNES": latent, "GNN-xNES": flow})}
     assert lines["Figure 3, xNES: global minimum"].verdict == AGREES
     assert lines["Figure 3, GNN-xNES: global minimum"].verdict == DIFFERS
     assert lines["Figure 3, GNN-xNES: modes"].verdict == DIFFERS
@@ -267,17 +271,17 @@ def test_verdicts_on_many_minima():
 @pytest.fixture(scope="module")
 def valleys():
     """Figure 1, the curved valley and the straight one, from 3 seeds each."""
-    look = replace(fig1.FULL, block=3)
-    return {unit.case: look.run(unit) for unit in look.units(3)}
+    experiment = replace(fig1.FULL, block=3)
+    return {unit.case: experiment.run(unit) for unit in experiment.units(3)}
 
 
 def test_figure_1_ends_in_the_straight_part(valleys):
-    for course in valleys.values():
-        for run, end in enumerate(fig1.arrivals(course)):
-            assert course.mean[run, end, 0] >= fig1.STRAIGHT > course.mean[run, :end, 0].max()
-            assert fig1.drops(course)[run] == course.entropy[run, 0] - course.entropy[run, end]
-    course = valleys[Case("rosenbrock", 2, "xNES")]
-    assert f"after {fig1.arrivals(course)[0]} iterations" in fig1.caption(course)
+    for trajectory in valleys.values():
+        for run, end in enumerate(fig1.arrivals(trajectory)):
+            assert trajectory.mean[run, end, 0] >= fig1.STRAIGHT > trajectory.mean[run, :end, 0].max()
+            assert fig1.drops(trajectory)[run] == trajectory.entropy[run, 0] - trajectory.entropy[run, end]
+    trajectory = valleys[Case("rosenbrock", 2, "xNES")]
+    assert f"after {fig1.arrivals(trajectory)[0]} iterations" in fig1.caption(trajectory)
     assert enclosing(fig1.ONE_SIGMA) == pytest.approx(1)
 
 
@@ -291,25 +295,33 @@ def test_the_straight_valley_is_the_curved_one_unbent():
 def test_figure_1_can_fail(late, verdict):
     """A fall of 1 nat is that of the straight valley."""
     mean = np.tile([[-1.0, 1.0], [0.9, 0.8], [1.0, 1.0]], (FEW, 1, 1))
-    curved, straight = (Course(None, None, mean, np.tile([3.0, each, -9.0], (FEW, 1)), None, None) for each in (late, 2.0))
+    curved, straight = (
+        DistributionTrajectory(None, None, mean, np.tile([3.0, each, -9.0], (FEW, 1)), None, None) for each in (late, 2.0)
+    )
     (line,) = fig1.verdicts(curved, straight)
     assert line.verdict == verdict
     assert line.ours.startswith(f"falls by {3 - late:.1f} [")
-    few = [Course(None, None, each.mean[:5], each.entropy[:5], None, None) for each in (curved, straight)]
+    few = [DistributionTrajectory(None, None, each.mean[:5], each.entropy[:5], None, None) for each in (curved, straight)]
     assert fig1.verdicts(*few)[0].verdict == UNCLEAR
 
 
 @pytest.mark.parametrize("name", ["fig1", "fig2"])
-def test_the_same_figures_again(tmp_path, courses, valleys, name):
+def test_the_same_figures_again(tmp_path, trajectories, valleys, name):
     pytest.importorskip("matplotlib")
-    from thalweg_studies.report.look_sections import fig1_section, fig23_section
+    from thalweg_studies.paper.report.distribution_sections import fig1_section, fig23_section
     from thalweg_studies.report.page import as_markdown
 
-    look = TINY if name == "fig2" else fig1.FULL
-    cases = {Case("rosenbrock", 2, method): courses[method] for method in sorted(courses)} if name == "fig2" else valleys
+    experiment = TINY if name == "fig2" else fig1.FULL
+    cases = (
+        {Case("rosenbrock", 2, method): trajectories[method] for method in sorted(trajectories)} if name == "fig2" else valleys
+    )
     results = []
     for _ in range(2):
-        section = fig1_section(tmp_path, look, cases) if name == "fig1" else fig23_section(tmp_path, look, cases, look, cases)
+        section = (
+            fig1_section(tmp_path, experiment, cases)
+            if name == "fig1"
+            else fig23_section(tmp_path, experiment, cases, experiment, cases)
+        )
         verdicts, files = section.verdicts, section.files
         results.append((as_markdown(section.blocks), verdicts, {path: path.read_bytes() for path in files}))
     assert results[0] == results[1]

@@ -1,4 +1,4 @@
-"""`thalweg reproduce rl`: its files, the same every time. Runs are made up; what they are is tested elsewhere."""
+"""`thalweg reproduce rl`: its files, the same every time. Runs are made up; real ones are tested elsewhere."""
 
 import sys
 
@@ -13,11 +13,11 @@ pytest.importorskip("mujoco")
 from click.testing import CliRunner
 
 from thalweg.cli.app import app
-from thalweg_studies.report import rl_sections
-from thalweg_studies.report.rl_figure import STYLES
-from thalweg_studies.report.rl_film import Shown
-from thalweg_studies.rl.arms import MAIN, NICE
-from thalweg_studies.rl.race import PolicyRace, Runs
+from thalweg_studies.rl.comparison import PolicyComparison, PolicyRuns
+from thalweg_studies.rl.report import sections
+from thalweg_studies.rl.report.film import Shown
+from thalweg_studies.rl.report.returns_figure import STYLES
+from thalweg_studies.rl.settings import MAIN, NICE
 
 
 def made_up(d, method, seed, generations=1):
@@ -25,7 +25,7 @@ def made_up(d, method, seed, generations=1):
     rng = np.random.default_rng([seed, d, len(method)])
     final, policy = rng.random(1) * 400, rng.random((1, d))
     mean, best = rng.random((2, 1, generations)) * 400
-    return Runs(mean, best, policy, final)
+    return PolicyRuns(mean, best, policy, final)
 
 
 @pytest.fixture(autouse=True)
@@ -33,16 +33,16 @@ def computed(monkeypatch):
     """Units are made up instead of run, and the film is a file; the list says which."""
     units = []
 
-    def run(race, unit):
+    def run(comparison, unit):
         units.append(unit)
-        return made_up(unit.dimension, unit.method, unit.first, len(race.evaluations))
+        return made_up(unit.dimension, unit.method, unit.first, len(comparison.evaluations))
 
     def drawn(make, shown, seed, path):
         path.write_text(f"{make} {shown} {seed}")
         return None if make == "swimmer" else "no screen"
 
-    monkeypatch.setattr(PolicyRace, "run", run)
-    monkeypatch.setattr(rl_sections, "film", drawn)
+    monkeypatch.setattr(PolicyComparison, "run", run)
+    monkeypatch.setattr(sections, "film", drawn)
     return units
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from thalweg_studies.paper import fig4, statistics, table1
-from thalweg_studies.paper.arms import ARMS
-from thalweg_studies.paper.experiment import Case
+from thalweg_studies.common import statistics
+from thalweg_studies.common.algorithms import ALGORITHMS
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.paper import fig4, table1
 
 GRID = np.array([20, 40, 80, 90, 100])
 
@@ -134,7 +135,7 @@ def test_table1_verdicts_name_the_algorithms_that_differ():
         for method, value in (*paper.items(), ("GNN-CMA-ES (paper)", 0.05), ("GNN-xNES (paper)", 0.09))
     }
     entries = [
-        table1.describe(case, best, cases.get(case._replace(method=ARMS[case.method].against)), GRID)
+        table1.describe(case, best, cases.get(case._replace(method=ALGORITHMS[case.method].against)), GRID)
         for case, best in cases.items()
     ]
     library, literal, sentence, literal_sentence = table1.verdicts(entries)
