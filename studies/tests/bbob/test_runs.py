@@ -14,7 +14,7 @@ import cocoex
 
 from thalweg_studies.bbob import benchmark
 from thalweg_studies.bbob.benchmark import Benchmark
-from thalweg_studies.bbob.entrant import entrants
+from thalweg_studies.bbob.entrant import Entrant, entrants
 from thalweg_studies.bbob.observed import FinishedError, ObservedProblem, f_opt, observed_problem
 from thalweg_studies.bbob.peers import PEERS
 from thalweg_studies.bbob.plan import Settings, trials
@@ -190,9 +190,12 @@ def test_a_failure_costs_no_other_run(tmp_path):
 
 
 def test_processes_find_the_same(tmp_path):
-    todo = trials(entrants("cmaes,pycma"), [8], [2], [1, 2])
+    """The same records, and the same failures: a population of 0."""
+    todo = trials([*entrants("cmaes,pycma"), Entrant("cmaes", "0")], [8], [2], [1, 2])
     alone, together = (opened(tmp_path / name) for name in ("alone", "together"))
-    assert execute(alone, todo) == execute(together, todo, workers=2) == []
+    failures = execute(alone, todo)
+    assert [failure.unit for failure in failures] == todo[4:]
+    assert sorted(execute(together, todo, workers=2)) == sorted(failures)
     assert contents(together.folder) == contents(alone.folder)
 
 

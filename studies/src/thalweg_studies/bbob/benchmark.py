@@ -31,11 +31,11 @@ FORMAT = "thalweg bbob results, 1"
 
 @dataclass(frozen=True)
 class Benchmark(Study[Trial, Run]):
-    """Trials with common settings; loggers write into the results folder."""
+    """The trials of a benchmark, which share their settings."""
 
     rules: Settings
     folder: Path
-    """The results folder."""
+    """The results folder, into which loggers write."""
 
     format = FORMAT
     tolerant = True

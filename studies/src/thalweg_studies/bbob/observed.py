@@ -31,7 +31,7 @@ class ObservedProblem:
         return self.f_opt + SOLVED
 
     def __call__(self, x: Any) -> float:
-        """Evaluate one point."""
+        """Evaluate one point, and count it."""
         if self.evaluations >= self.budget or self._rung == len(LADDER):
             raise FinishedError
         return self._value(x)

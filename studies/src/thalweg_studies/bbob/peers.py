@@ -112,4 +112,4 @@ PEERS: dict[str, Peer] = {
     "nevergrad-cma": nevergrad,
     "scipy-de": scipy_de,
 }
-"""Peers by name."""
+"""The peers by the name on the command line."""

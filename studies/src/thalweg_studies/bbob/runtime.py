@@ -50,7 +50,7 @@ class Ratio(NamedTuple):
     value: float
     """NaN if neither reached the target, inf if the method did not, 0 if the baseline did not."""
     interval: Interval
-    """The 95% bootstrap interval."""
+    """The 95% bootstrap interval of the value."""
     draws: np.ndarray
     """The ratios of all resamples."""
 

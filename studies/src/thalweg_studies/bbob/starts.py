@@ -36,7 +36,7 @@ class Starts:
         self._seeds = np.random.default_rng((seed, 1))
 
     def __call__(self) -> np.ndarray:
-        """Return the next start."""
+        """Draw the next start, and count it."""
         source = np.random.SeedSequence(self.number, spawn_key=(self.count,))
         self.count += 1
         return self.draw(np.random.default_rng(source))

@@ -28,7 +28,7 @@ Results = Mapping[tuple[Entrant, int, int], Mapping[int, Run]]
 
 
 class Row(NamedTuple):
-    """One line of `summary.csv`."""
+    """One row of the table `summary.csv`."""
 
     dimension: int
     function: int

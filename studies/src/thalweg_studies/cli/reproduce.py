@@ -28,7 +28,7 @@ ALL = "all"
 @click.argument("part", type=click.Choice([ALL, *PARTS, POLICY_SEARCH]), default=ALL)
 @click.option("--seeds", type=click.IntRange(min=1), help="Runs of each algorithm.  [default: 100; 5 for rl or with --quick]")
 @click.option("--workers", type=click.IntRange(min=1), default=max(1, os.cpu_count() or 1), help="Number of processes.")
-@click.option("--out", type=click.Path(path_type=Path), help="Results folder.  [default: out/paper, out/rl; with -quick]")
+@click.option("--out", type=click.Path(path_type=Path), help="Results folder.  [default: out/paper or out/rl, plus -quick]")
 @click.option("--quick", is_flag=True, help="Dimension 2 and shorter runs: a few minutes instead of about an hour.")
 @click.option("--only", type=click.Choice(list(COMPARISONS)), help="For rl: run one environment only.")
 @click.option("--modern", is_flag=True, help="For rl: use the observations of today's environments, not the paper's.")

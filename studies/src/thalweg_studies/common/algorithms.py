@@ -23,7 +23,7 @@ class Algorithm:
     against: str
     """The name of the algorithm it is compared with: for a flow, its own latent without one."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Options of the method."""
+    """The options that the method is made with."""
     literal: bool = False
     """True for the paper's algorithm to the letter, whose L-BFGS makes it the expensive one."""
     most_seeds: int | None = None
@@ -133,7 +133,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         *DEFAULT_FLOW,
     )
 }  # fmt: skip
-"""All algorithms by name."""
+"""All algorithms by the name in tables."""
 
 FIGURE = tuple(algorithm.name for algorithm in (*CMA_FAMILY, *XNES_FAMILY))
 """The names of the algorithms of figure 4 and table 1."""

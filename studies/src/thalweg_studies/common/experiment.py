@@ -38,7 +38,7 @@ class SeedBlock(NamedTuple):
     method: str
     """The name of the algorithm."""
     first: int
-    """The first seed."""
+    """The first seed of the block."""
     stop: int
     """The seed after the last."""
 

@@ -15,7 +15,7 @@ class Progress(NamedTuple):
     done: int
     """Finished units, those of earlier runs and those that failed included."""
     total: int
-    """All units."""
+    """The number of all units."""
     share: float
     """The finished part by cost, from 0 to 1, with the known part of unfinished units."""
     seconds_left: float | None
@@ -27,7 +27,7 @@ OnProgress = Callable[[Progress], object]
 
 
 def silent(progress: Progress) -> None:
-    """Ignore the progress."""
+    """Ignore the progress, for calls without a display."""
 
 
 class Meter(Generic[Unit]):
@@ -51,7 +51,7 @@ class Meter(Generic[Unit]):
             self._pending.pop(unit, None)
 
     def report(self) -> None:
-        """Report the progress."""
+        """Report the progress at this moment."""
         with self._lock:
             left, everything = self._remaining(), sum(self._cost.values()) or 1.0
             finished, total = self._before - left, len(self._cost)

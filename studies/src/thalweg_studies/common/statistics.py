@@ -6,7 +6,7 @@ from math import inf, sqrt
 import numpy as np
 
 RESAMPLES = 4000
-"""Draws of a bootstrap."""
+"""The number of draws of a bootstrap."""
 LEVEL = (2.5, 97.5)
 """The percentiles of a 95% interval."""
 

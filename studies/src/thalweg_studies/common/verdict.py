@@ -16,7 +16,7 @@ class Verdict:
     ours: str
     """Our number with its 95% interval."""
     verdict: str
-    """`AGREES`, `DIFFERS` or `UNCLEAR`."""
+    """One of `AGREES`, `DIFFERS` and `UNCLEAR`."""
     why: str = ""
     """The explanation of a difference."""
 

@@ -55,7 +55,7 @@ class Entry:
     interval: Interval
     """The 95% interval of the mean."""
     paper: float
-    """The paper's mean."""
+    """The mean that the paper reports."""
     expected: Interval
     """The interval that holds the mean of 20 further runs with 95%, so the paper's too if its runs are alike."""
     p: float | None

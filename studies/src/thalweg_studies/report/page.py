@@ -29,7 +29,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list of items."""
+    """A list of items with bullets."""
 
     items: Sequence[str]
 

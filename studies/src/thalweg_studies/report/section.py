@@ -1,4 +1,4 @@
-"""Sections of a report."""
+"""Sections of a report, with their verdicts and figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

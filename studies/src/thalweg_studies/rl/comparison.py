@@ -59,7 +59,7 @@ class PolicyComparison(Experiment[PolicyRuns]):
     """The approximate time of one evaluation."""
     block: int = 1
     rollouts: int = 10
-    """Rollouts per evaluation, M."""
+    """The number of rollouts per evaluation, M."""
     steps: int = 1000
     """The largest number of steps of a rollout."""
     last: int = 100
@@ -74,7 +74,7 @@ class PolicyComparison(Experiment[PolicyRuns]):
 
     @property
     def dimension(self) -> int:
-        """The number of parameters."""
+        """The number of parameters of a policy."""
         return next(iter(self.generations))
 
     @property

@@ -1,4 +1,4 @@
-"""Historic data brings little."""
+"""Points of former generations bring little for the flow."""
 
 from dataclasses import replace
 

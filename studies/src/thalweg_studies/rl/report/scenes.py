@@ -30,7 +30,7 @@ class Scene(NamedTuple):
     mark: float | None
     """The distance between vertical lines; None for no lines."""
     words: str
-    """The explanation for readers."""
+    """The explanation of the film for readers."""
 
 
 PENDULUM = Scene(
