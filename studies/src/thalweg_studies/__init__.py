@@ -9,3 +9,5 @@
 
 A package imports only from those below its own; paper, bbob and rl do not import each other.
 """
+
+__version__ = "0.2.0"

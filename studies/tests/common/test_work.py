@@ -27,6 +27,7 @@ class Squares(Study[int, int]):
     tolerant: bool = True
     batched: bool = False
 
+    name = "squares"
     format = "squares, 1"
 
     def settings(self):

@@ -37,6 +37,7 @@ class Benchmark(Study[Trial, Run]):
     folder: Path
     """The results folder, into which loggers write."""
 
+    name = "bbob"
     format = FORMAT
     tolerant = True
 

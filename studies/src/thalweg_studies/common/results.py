@@ -81,7 +81,9 @@ def open_results(folder: Path, study: Study[Unit, Result]) -> ResultsFolder[Unit
         changed["versions"] = _changes(manifest["versions"], study.versions())
     for kind, changes in changed.items():
         if changes:
-            raise ValueError(f"{folder} holds results with other {kind} ({changes}); choose another folder, or remove it")
+            raise ValueError(
+                f"{folder} holds results of {study.name} with other {kind} ({changes}); choose another, or remove it"
+            )
     text = _as_text(manifest)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         write_text(path, text)

@@ -16,6 +16,8 @@ Result = TypeVar("Result")
 class Study(ABC, Generic[Unit, Result]):
     """Units of work and the format of their results; `open_results` opens a folder for it, `execute` does the work."""
 
+    name: str
+    """The name of the study in messages."""
     format = ""
     """The format that the manifest of a results folder names."""
     exact = True

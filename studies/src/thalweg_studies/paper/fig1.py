@@ -67,7 +67,7 @@ def verdicts(curved: DistributionTrajectory, straight: DistributionTrajectory) -
     return [
         Verdict(
             "Figure 1, xNES in a curved valley",
-            "drastically reduces its entropy, until the valley experiments locally straight",
+            "drastically reduces its entropy, until the valley looks locally straight",
             f"falls by {falls[0]} nats until the straight part, which {there} of {len(fallen)} runs reach; by {falls[1]} in "
             f"the same valley unbent; {np.mean(fallen - control):.1f} [{low:.1f}, {high:.1f}] more",
             UNCLEAR if few else AGREES if low > 0 else DIFFERS if high < 0 else UNCLEAR,
@@ -77,7 +77,7 @@ def verdicts(curved: DistributionTrajectory, straight: DistributionTrajectory) -
 
 
 REMARK = (
-    "The paper: a Gaussian cannot curve and will drastically reduce its entropy, until the curved valley experiments locally "
+    "The paper: a Gaussian cannot curve and will drastically reduce its entropy, until the curved valley looks locally "
     "straight. A run that comes closer to a minimum shrinks anyway; so the same runs were made on the function of "
     f"(x1, x2 - x1^2), in which the same valley is straight, up to the same x1 >= {STRAIGHT:g}."
 )
