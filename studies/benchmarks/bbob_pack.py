@@ -15,10 +15,11 @@ from typing import Any
 
 from shared import RESULTS, make_parser
 
+from thalweg_studies.bbob.benchmark import Benchmark
 from thalweg_studies.bbob.entrant import Entrant, entrants
-from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, Unit, units
+from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, Trial, trials
 from thalweg_studies.bbob.record import LADDER, Run, decode
-from thalweg_studies.bbob.store import MANIFEST, Store
+from thalweg_studies.common.results import MANIFEST, ResultsFolder
 
 INSTANCES = range(6, 16)
 """Instances of the report; 1 to 5 are for development."""
@@ -42,11 +43,11 @@ ENTRANTS = [*(with_population(who, size) for size in SIZES for who in (FLOW, LAT
 def pack(folder: Path, out: Path) -> None:
     """Write all runs of the entrants in a results folder into one file; raise a KeyError if an entrant lacks some."""
     manifest = json.loads((folder / MANIFEST).read_text())
-    store = Store(folder, Settings())
+    store = ResultsFolder(folder, Benchmark(Settings(), folder))
     runs: dict[str, dict[int, Any]] = {}
     for d in DIMENSIONS:
         for who in ENTRANTS:
-            own = [unit for unit in units([who], FUNCTIONS, [d], INSTANCES) if store.path(unit).exists()]
+            own = [unit for unit in trials([who], FUNCTIONS, [d], INSTANCES) if store.path(unit).exists()]
             if own:
                 packed = {(unit.function, unit.instance): packed_run(store, unit) for unit in own}
                 runs.setdefault(who.label, {})[d] = [[packed[f, i] for i in INSTANCES] for f in FUNCTIONS]
@@ -54,7 +55,7 @@ def pack(folder: Path, out: Path) -> None:
     out.write_bytes(gzip.compress((json.dumps(content, separators=(",", ":")) + "\n").encode(), mtime=0))
 
 
-def packed_run(store: Store, unit: Unit) -> list[float]:
+def packed_run(store: ResultsFolder[Trial, Run], unit: Trial) -> list[float]:
     """Return evaluations, least f - f_opt, restarts, and the evaluations to the targets that were reached, easiest first."""
     run = decode(store.path(unit).read_text())
     return [run.evaluations, float(f"{run.best:.3g}"), run.restarts, *(int(hit) for hit in run.hits if hit < inf)]

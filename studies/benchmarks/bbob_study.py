@@ -10,7 +10,7 @@ from bbob_pack import FLOW, LATENT, SIZES, load, with_population
 from thalweg_studies.bbob.entrant import Entrant
 from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS
 from thalweg_studies.bbob.record import SOLVED, Run, rung
-from thalweg_studies.bbob.runtime import Runs, geometric_mean, hardest
+from thalweg_studies.bbob.runtime import Runtimes, geometric_mean, hardest
 from thalweg_studies.bbob.summary import ALL, AT_ALL, FIXED, Row, compared
 
 HARDEST = "hardest, all"
@@ -48,7 +48,7 @@ class Study:
         for d in dims:
             for f in functions:
                 own, other = zip(*self.pairs(who, baseline, d, f), strict=True)
-                found.append(hardest(Runs.of(own), Runs.of(other), f))
+                found.append(hardest(Runtimes.of(own), Runtimes.of(other), f))
         value, (low, high), _ = geometric_mean([each.ratio for each in found if each is not None])
         return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 

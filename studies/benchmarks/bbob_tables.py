@@ -15,7 +15,7 @@ from shared import make_parser, markdown, write_between
 
 from thalweg.objectives.bbob import names
 from thalweg_studies.bbob.plan import FUNCTIONS
-from thalweg_studies.bbob.runtime import Runs, hardest
+from thalweg_studies.bbob.runtime import Runtimes, hardest
 from thalweg_studies.bbob.summary import ALL, TARGETS, Row
 
 STRAIGHT = (1, 2, 5, 10, 11, 12, 13, 14)
@@ -91,7 +91,7 @@ def restarts_table(study: Study) -> str:
             if len(smooth) == len(pairs):
                 continue
             counts = ", ".join(str(sum(run.restarts > 0 for run in runs)) for runs in zip(*pairs, strict=True))
-            shown = [hardest(*map(Runs.of, zip(*both, strict=True)), f) for both in (pairs, smooth)]
+            shown = [hardest(*map(Runtimes.of, zip(*both, strict=True)), f) for both in (pairs, smooth)]
             cells = [
                 f"{each.ratio.value:.2f} [{each.ratio.interval[0]:.2f}, {each.ratio.interval[1]:.2f}] ({len(both)})"
                 for each, both in zip(shown, (pairs, smooth), strict=True)

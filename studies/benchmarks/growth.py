@@ -126,7 +126,7 @@ def draw(report: Report, path: Path) -> None:
     """Draw time by all sizes, and memory by the dimension, doubly logarithmic."""
     from matplotlib.figure import Figure
 
-    from thalweg_studies.report.race_figure import COLOURS, LINES
+    from thalweg_studies.report.style import COLOURS, LINES
 
     figure = Figure(figsize=(9.6, 7.2), layout="constrained", dpi=110)
     grid = figure.subplots(2, 2)

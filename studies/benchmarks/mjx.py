@@ -19,19 +19,19 @@ from shared import Row, make_parser, versions, write_json
 
 from thalweg.objectives.rl import PolicySearch
 from thalweg.objectives.rl.mjx import MjxSearch
-from thalweg_studies.paper.experiment import FIRST_SEED
+from thalweg_studies.common.experiment import FIRST_SEED
 from thalweg_studies.report.files import markdown
 from thalweg_studies.rl import mjx_tasks
-from thalweg_studies.rl.race import PolicyRace
+from thalweg_studies.rl.comparison import PolicyComparison
 from thalweg_studies.rl.settings import PENDULUM, SWIMMER
 
 
-def compiled(setting: PolicyRace, steps: int) -> MjxSearch:
+def compiled(setting: PolicyComparison, steps: int) -> MjxSearch:
     task = getattr(mjx_tasks, setting.make.__name__)()
     return MjxSearch(task, rollouts=setting.rollouts, bias=False, max_steps=steps)
 
 
-def gymnasium_core(setting: PolicyRace, policies: np.ndarray, steps: int) -> Row:
+def gymnasium_core(setting: PolicyComparison, policies: np.ndarray, steps: int) -> Row:
     """Time rollouts of Gymnasium on one core."""
     search = PolicySearch(setting.make, rollouts=setting.rollouts, bias=False, max_steps=steps)
     search(policies[0])
@@ -43,7 +43,7 @@ def gymnasium_core(setting: PolicyRace, policies: np.ndarray, steps: int) -> Row
     return {"what": "Gymnasium, one core", "environment": setting.title, "steps": made, "seconds": seconds}
 
 
-def rollouts(setting: PolicyRace, points: np.ndarray, steps: int, dtype: str) -> Row:
+def rollouts(setting: PolicyComparison, points: np.ndarray, steps: int, dtype: str) -> Row:
     """Time many rollouts in one program."""
     import jax
 
@@ -66,7 +66,7 @@ def rollouts(setting: PolicyRace, points: np.ndarray, steps: int, dtype: str) ->
     }
 
 
-def searches(setting: PolicyRace, method: str, runs: int, generations: int, dtype: str) -> Row:
+def searches(setting: PolicyComparison, method: str, runs: int, generations: int, dtype: str) -> Row:
     """Time runs side by side, from seeds to trajectories."""
     import jax
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from thalweg_studies.bbob.plan import Settings, units
+from thalweg_studies.bbob.benchmark import Benchmark
+from thalweg_studies.bbob.plan import Settings, trials
 from thalweg_studies.bbob.record import LADDER, Run, encode
-from thalweg_studies.bbob.store import Store
+from thalweg_studies.common.results import ResultsFolder
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "bbob.md"
@@ -50,9 +51,9 @@ def test_the_runs_are_those_of_the_report_within_the_budget(pack):
 def folder_of_runs(pack, folder, who, run, seed=1):
     """Make a results folder in which all runs of an entrant in dimension 3 are the same."""
     folder.mkdir(exist_ok=True)
-    store = Store(folder, Settings())
+    store = ResultsFolder(folder, Benchmark(Settings(), folder))
     (folder / "manifest.json").write_text(json.dumps({"machine": "here", "settings": {"seed": seed}}))
-    for unit in units([who], pack.FUNCTIONS, [3], pack.INSTANCES):
+    for unit in trials([who], pack.FUNCTIONS, [3], pack.INSTANCES):
         store.path(unit).parent.mkdir(parents=True, exist_ok=True)
         store.path(unit).write_text(encode(run))
     return store
@@ -71,7 +72,7 @@ def test_a_folder_is_packed_without_loss(pack, tmp_path):
     results = pack.load(pack.files(tmp_path))
     assert {d for _, d, _ in results} == {3}
     assert results[pack.LATENT, 3, 24][1, 15] == run
-    store.path(units([pack.LATENT], [24], [3], [15])[0]).unlink()
+    store.path(trials([pack.LATENT], [24], [3], [15])[0]).unlink()
     with pytest.raises(KeyError):
         pack.pack(tmp_path, tmp_path / "bbob_3.json.gz")
 

@@ -1,4 +1,4 @@
-"""The engine `jax` against the engine `coco`: the same records, as far as rounding lets them be the same."""
+"""The engine `jax` against the engine `coco`: the same records, up to rounding."""
 
 from math import inf
 
@@ -7,18 +7,24 @@ import pytest
 
 pytest.importorskip("cocoex")
 
-from thalweg_studies.bbob import batch, work
+from thalweg_studies.bbob import batch, benchmark
+from thalweg_studies.bbob.benchmark import Benchmark
 from thalweg_studies.bbob.entrant import entrants
-from thalweg_studies.bbob.plan import Settings, units
+from thalweg_studies.bbob.plan import Settings, trials
 from thalweg_studies.bbob.record import LADDER, Run
-from thalweg_studies.bbob.store import open_store
+from thalweg_studies.common.results import open_results
+from thalweg_studies.common.work import execute
+
+
+def opened(folder, settings):
+    return open_results(folder, Benchmark(settings, folder))
 
 
 def test_both_engines_find_the_same(tmp_path):
     """A function that is solved, and one where a restart runs into the end of the budget."""
-    todo = units(entrants("cma:popsize=4"), [1, 3], [2], [1, 2])
-    coco, jax = (open_store(tmp_path / engine, Settings(budget=400, engine=engine)) for engine in ("coco", "jax"))
-    assert work.execute(coco, todo) == batch.execute(jax, todo) == []
+    todo = trials(entrants("cma:popsize=4"), [1, 3], [2], [1, 2])
+    coco, jax = (opened(tmp_path / engine, Settings(budget=400, engine=engine)) for engine in ("coco", "jax"))
+    assert execute(coco, todo) == execute(jax, todo) == []
     for unit in todo:
         theirs, ours = coco.read(unit), jax.read(unit)
         assert ours.evaluations == theirs.evaluations <= 800
@@ -27,7 +33,7 @@ def test_both_engines_find_the_same(tmp_path):
         assert all((ours.best <= target) == np.isfinite(hit) for target, hit in zip(LADDER, ours.hits, strict=True))
     assert max(jax.read(unit).restarts for unit in todo) > 0
     seen = []
-    batch.execute(jax, todo, seen.append)  # nothing is left to do
+    execute(jax, todo, report=seen.append)  # nothing is left to do
     assert [progress.done for progress in seen] == [4]
 
 
@@ -38,16 +44,16 @@ def test_what_jax_cannot_compile_is_refused(name):
 
 
 def test_a_failure_costs_no_other_entrant(tmp_path, monkeypatch):
-    def breaks(store, group):
+    def breaks(settings, group):
         if group[0].entrant.name == "xnes":
             raise ArithmeticError("no\n such root")
         return [Run(7, 1.0, 0, (3.0,) + (inf,) * 50) for _ in group]
 
-    monkeypatch.setattr(batch, "run_batch", breaks)
-    store = open_store(tmp_path / "out", Settings(engine="jax"))
-    todo = units(entrants("xnes,cma"), [1], [2], [1, 2])
-    failures = batch.execute(store, todo)
+    monkeypatch.setattr(benchmark, "run_together", breaks)
+    results = opened(tmp_path / "out", Settings(engine="jax"))
+    todo = trials(entrants("xnes,cma"), [1], [2], [1, 2])
+    failures = execute(results, todo)
     assert [str(failure) for failure in failures] == [
         f"xnes on f1, instance {i}, d = 2 failed: ArithmeticError: no such root" for i in (1, 2)
     ]
-    assert store.pending(todo) == todo[:2]
+    assert results.pending(todo) == todo[:2]

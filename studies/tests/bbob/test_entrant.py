@@ -3,7 +3,7 @@
 import pytest
 
 from thalweg_studies.bbob.entrant import baseline_of, entrants
-from thalweg_studies.bbob.plan import FUNCTIONS, Settings, units, whole_numbers
+from thalweg_studies.bbob.plan import FUNCTIONS, Settings, trials, whole_numbers
 
 
 def test_options_belong_to_the_method_before_them():
@@ -58,8 +58,8 @@ def test_baselines():
     ]
 
 
-def test_units_and_budget():
-    work = units(entrants("cma,pycma"), [1, 8], [5, 2], [1, 2, 3])
+def test_trials_and_budget():
+    work = trials(entrants("cma,pycma"), [1, 8], [5, 2], [1, 2, 3])
     assert len(set(work)) == 2 * 2 * 2 * 3
     assert [unit.dimension for unit in work] == [2] * 12 + [5] * 12
     assert work[0].stem == "f001-d02-i01"

@@ -1,4 +1,4 @@
-"""Real runs: what is counted, what a cut leaves behind, and that COCO's own post-processing finds the same."""
+"""Real runs: their records, their continuation after an interruption, and the same numbers from COCO's post-processing."""
 
 import json
 import subprocess
@@ -12,25 +12,31 @@ pytest.importorskip("cocoex")
 
 import cocoex
 
-from thalweg_studies.bbob import work
-from thalweg_studies.bbob.entrant import entrants
+from thalweg_studies.bbob import benchmark
+from thalweg_studies.bbob.benchmark import Benchmark
+from thalweg_studies.bbob.entrant import Entrant, entrants
+from thalweg_studies.bbob.observed import FinishedError, ObservedProblem, f_opt, observed_problem
 from thalweg_studies.bbob.peers import PEERS
-from thalweg_studies.bbob.plan import Settings, units
-from thalweg_studies.bbob.problem import OverError, Watched, f_opt, watched
+from thalweg_studies.bbob.plan import Settings, trials
 from thalweg_studies.bbob.record import LADDER, SOLVED, decode, encode, rung
-from thalweg_studies.bbob.runtime import Runs
+from thalweg_studies.bbob.runtime import Runtimes
 from thalweg_studies.bbob.solve import solve
 from thalweg_studies.bbob.starts import Starts, problem_seed
-from thalweg_studies.bbob.store import open_store
 from thalweg_studies.bbob.summary import gather
+from thalweg_studies.common.results import open_results
+from thalweg_studies.common.work import execute
 
 SETTINGS = Settings(budget=200)
+
+
+def opened(folder, settings=SETTINGS):
+    return open_results(folder, Benchmark(settings, folder))
 
 
 def run(name, folder, function=1, d=2, instance=1, budget=2000, logger="coco", bipop=False):
     """One run, and how many evaluations the observer saw."""
     (entrant,) = entrants(name)
-    with watched(function, d, instance, budget, logger, folder, entrant.slug) as problem:
+    with observed_problem(function, d, instance, budget, logger, folder, entrant.slug) as problem:
         record = solve(entrant, problem, problem_seed(1, function, d, instance), bipop=bipop)
         inner = problem.function
         seen = inner.evaluations if logger == "coco" else inner.state.evaluations
@@ -39,10 +45,10 @@ def run(name, folder, function=1, d=2, instance=1, budget=2000, logger="coco", b
 
 def test_hits_of_a_course():
     values = iter([150.0, 90.0, 95.0, 9.0, 1e-9])
-    problem = Watched(lambda _: next(values) + 7.0, 7.0, 2, budget=10)
+    problem = ObservedProblem(lambda _: next(values) + 7.0, 7.0, 2, budget=10)
     for _ in range(5):
         problem(np.zeros(2))
-    with pytest.raises(OverError):
+    with pytest.raises(FinishedError):
         problem(np.zeros(2))
     record = problem.run(restarts=3)
     assert (record.hits[0], record.hits[rung(10)], record.hits[-1]) == (2, 4, 5)
@@ -52,11 +58,11 @@ def test_hits_of_a_course():
 
 
 def test_a_generation_beyond_the_budget_is_not_evaluated():
-    problem = Watched(lambda x: float(x @ x), 0.0, 2, budget=3)
+    problem = ObservedProblem(lambda x: float(x @ x), 0.0, 2, budget=3)
     values = problem.generation(np.ones((5, 2)))
     assert values.tolist() == [2.0, 2.0, 2.0, inf, inf]
     assert problem.evaluations == 3
-    with pytest.raises(OverError):
+    with pytest.raises(FinishedError):
         problem(np.zeros(2))
 
 
@@ -104,13 +110,13 @@ def test_the_ioh_logger_sees_the_same_run(tmp_path):
 def attempted(monkeypatch):
     """The units that are run, for real."""
     seen = []
-    real = work.solve
+    real = benchmark.solve
 
     def noted(entrant, problem, seed, *, bipop):
         seen.append((entrant.name, problem.f_opt))
         return real(entrant, problem, seed, bipop=bipop)
 
-    monkeypatch.setattr(work, "solve", noted)
+    monkeypatch.setattr(benchmark, "solve", noted)
     return seen
 
 
@@ -130,12 +136,12 @@ print("#", json.dumps([[d.funcId, d.dim, sorted(d.instancenumbers), list(d.detER
 
 def test_what_was_cut_off_is_repeated_and_nothing_else(tmp_path, attempted):
     """Cut between units, in the middle of an observer's files, before the record, and with a record that is half there."""
-    whole, cut = (open_store(tmp_path / name, SETTINGS) for name in ("whole", "cut"))
-    todo = units(entrants("cma,pycma"), [1, 8], [2], [1, 2])
-    assert work.execute(whole, todo) == []
+    complete, cut = (opened(tmp_path / name) for name in ("complete", "cut"))
+    todo = trials(entrants("cma,pycma"), [1, 8], [2], [1, 2])
+    assert execute(complete, todo) == []
     assert len(attempted) == 8
-    work.execute(cut, todo[:5])
-    draft = cut.draft(todo[6])
+    execute(cut, todo[:5])
+    draft = cut.study.draft(todo[6])
     (draft / "data_f8").mkdir(parents=True)
     (draft / "data_f8" / "bbobexp_f8_DIM2.dat").write_text("% half")
     cut.path(todo[0]).unlink()  # its observer's files are in place
@@ -143,13 +149,13 @@ def test_what_was_cut_off_is_repeated_and_nothing_else(tmp_path, attempted):
     broken.write_text(broken.read_text()[:50])
     del attempted[:]
     seen = []
-    assert work.execute(cut, todo, report=seen.append) == []
+    assert execute(cut, todo, report=seen.append) == []
     assert len(attempted) == 5
     assert (seen[0].done, seen[-1].done, seen[-1].total) == (3, 8, 8)
-    assert contents(cut.folder) == contents(whole.folder)
+    assert contents(cut.folder) == contents(complete.folder)
     results = gather(todo, map(cut.read, todo))
     run = subprocess.run(
-        [sys.executable, "-c", ART, str(cut.courses / "pycma")],
+        [sys.executable, "-c", ART, str(cut.study.trajectories(todo[4].entrant))],
         capture_output=True,
         text=True,
         timeout=120,
@@ -160,47 +166,52 @@ def test_what_was_cut_off_is_repeated_and_nothing_else(tmp_path, attempted):
     assert len(theirs) == 2
     for function, d, instances, runtimes in theirs:
         assert (d, instances) == (2, [1, 2])
-        own = Runs.of(list(results[todo[4].entrant, d, function].values()))
+        own = Runtimes.of(list(results[todo[4].entrant, d, function].values()))
         assert [own.art(rung(target)) for target in (0.1, 1e-3, 1e-7)] == pytest.approx(runtimes)
 
 
-def fails(store, unit):
+class Fails(Benchmark):
     """A method that fails on one problem."""
-    if unit.instance == 2:
-        raise ArithmeticError("no such root")
-    work.run_unit(store, unit)
+
+    def run(self, unit):
+        if unit.instance == 2:
+            raise ArithmeticError("no such root")
+        return super().run(unit)
 
 
 def test_a_failure_costs_no_other_run(tmp_path):
-    store = open_store(tmp_path / "out", SETTINGS)
-    todo = units(entrants("cmaes"), [1], [2], [1, 2, 3])
-    (failure,) = work.execute(store, todo, run=fails)
+    results = opened(tmp_path / "out")
+    todo = trials(entrants("cmaes"), [1], [2], [1, 2, 3])
+    (failure,) = execute(open_results(results.folder, Fails(SETTINGS, results.folder)), todo)
     assert str(failure) == "cmaes on f1, instance 2, d = 2 failed: ArithmeticError: no such root"
-    assert store.pending(todo) == [todo[1]]
-    assert work.execute(store, todo) == []
-    assert store.pending(todo) == []
+    assert results.pending(todo) == [todo[1]]
+    assert execute(results, todo) == []
+    assert results.pending(todo) == []
 
 
 def test_processes_find_the_same(tmp_path):
-    todo = units(entrants("cmaes,pycma"), [8], [2], [1, 2])
-    alone, together = (open_store(tmp_path / name, SETTINGS) for name in ("alone", "together"))
-    assert work.execute(alone, todo) == work.execute(together, todo, workers=2) == []
+    """The same records, and the same failures: a population of 0."""
+    todo = trials([*entrants("cmaes,pycma"), Entrant("cmaes", "0")], [8], [2], [1, 2])
+    alone, together = (opened(tmp_path / name) for name in ("alone", "together"))
+    failures = execute(alone, todo)
+    assert [failure.unit for failure in failures] == todo[4:]
+    assert sorted(execute(together, todo, workers=2)) == sorted(failures)
     assert contents(together.folder) == contents(alone.folder)
 
 
 def test_folders_that_are_none(tmp_path):
-    open_store(tmp_path / "a", SETTINGS)
+    opened(tmp_path / "a")
     with pytest.raises(ValueError, match=r"other settings \(budget 200 there, 300 now\)"):
-        open_store(tmp_path / "a", Settings(budget=300))
+        opened(tmp_path / "a", Settings(budget=300))
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "thesis.tex").touch()
-    with pytest.raises(ValueError, match="no results of this benchmark"):
-        open_store(tmp_path / "b", SETTINGS)
+    with pytest.raises(ValueError, match=r"no manifest\.json"):
+        opened(tmp_path / "b")
     (tmp_path / "b" / "manifest.json").write_text("{")
-    with pytest.raises(ValueError, match="broken or not of the format"):
-        open_store(tmp_path / "b", SETTINGS)
+    with pytest.raises(ValueError, match="is broken"):
+        opened(tmp_path / "b")
     with pytest.raises(ValueError, match="is not a folder"):
-        open_store(tmp_path / "b" / "thesis.tex", SETTINGS)
+        opened(tmp_path / "b" / "thesis.tex")
 
 
 def test_starts_are_the_same_for_all_and_differ_between_problems():

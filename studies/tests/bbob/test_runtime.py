@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from thalweg_studies.bbob.record import LADDER
-from thalweg_studies.bbob.runtime import Ratio, Runs, geometric_mean, hardest, interval, ratio
+from thalweg_studies.bbob.runtime import Ratio, Runtimes, geometric_mean, hardest, interval, ratio
 
 RUNGS = len(LADDER)
 
@@ -14,7 +14,7 @@ RUNGS = len(LADDER)
 def runs(hits, end=1000.0):
     """Runs that reach every target after the same number of evaluations."""
     hits = np.asarray(hits, float)
-    return Runs(np.repeat(hits[:, None], RUNGS, 1), np.where(np.isfinite(hits), hits, end))
+    return Runtimes(np.repeat(hits[:, None], RUNGS, 1), np.where(np.isfinite(hits), hits, end))
 
 
 def test_failures_cost_their_evaluations():
@@ -26,7 +26,7 @@ def test_failures_cost_their_evaluations():
 
 
 def test_only_evaluations_until_the_target_count():
-    early = Runs(np.full((2, RUNGS), 10.0), np.array([500.0, 900.0]))
+    early = Runtimes(np.full((2, RUNGS), 10.0), np.array([500.0, 900.0]))
     assert early.art(7) == 10.0
 
 
@@ -71,7 +71,7 @@ def test_instances_must_be_paired():
 def ladder_runs(*reached):
     """A run that reaches as many targets as it says, each after 10 more evaluations."""
     hits = np.array([[10.0 * (i + 1) if i < n else inf for i in range(RUNGS)] for n in reached])
-    return Runs(hits, np.full(len(reached), 2000.0))
+    return Runtimes(hits, np.full(len(reached), 2000.0))
 
 
 def test_the_hardest_target_that_both_solve():

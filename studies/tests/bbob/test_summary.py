@@ -8,11 +8,11 @@ from math import inf, isnan
 import pytest
 
 from thalweg_studies.bbob.entrant import entrants
-from thalweg_studies.bbob.plan import Settings, units
+from thalweg_studies.bbob.plan import Settings, trials
 from thalweg_studies.bbob.record import LADDER, Run, rung
 from thalweg_studies.bbob.reference import read_reference
+from thalweg_studies.bbob.report import page
 from thalweg_studies.bbob.summary import ALL, AT_ALL, FIXED, SHARES, alone, archived, as_csv, as_json, compared, gather
-from thalweg_studies.report.bbob import page
 from thalweg_studies.report.page import as_markdown
 
 METHOD, BASELINE = entrants("gnn-cma,cma")
@@ -38,7 +38,7 @@ def results():
         (METHOD, 3): [run(10), run(10, 20), run(10, 15)],
         (BASELINE, 3): [run(10), run(10), run(10, 15)],
     }
-    todo = units([METHOD, BASELINE], [1, 3, 8], [2], [1, 2, 3])
+    todo = trials([METHOD, BASELINE], [1, 3, 8], [2], [1, 2, 3])
     return gather(todo, [made[unit.entrant, unit.function][unit.instance - 1] for unit in todo])
 
 

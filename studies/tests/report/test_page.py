@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, Verdict
+from thalweg_studies.common.verdict import AGREES, DIFFERS, Verdict
+from thalweg_studies.paper.report.full_report import full_report
 from thalweg_studies.report.page import Bullets, Heading, Paragraph, Picture, Table, as_html, as_markdown
 from thalweg_studies.report.section import Section
-from thalweg_studies.report.whole import whole
 
 
 class Reader(HTMLParser):
@@ -67,7 +67,7 @@ def test_markdown(blocks):
 def test_the_report_counts_verdicts_and_lists_what_differs():
     verdicts = [Verdict("one", "1", "1 [0, 2]", AGREES), Verdict("two", "3", "1 [0, 2]", DIFFERS, "because")]
     manifest = {"versions": {"jax": "0.9"}, "machine": "a machine"}
-    text = as_markdown(whole([Section("Part", [Paragraph("body")], verdicts, [])], "thalweg reproduce", manifest))
+    text = as_markdown(full_report([Section("Part", [Paragraph("body")], verdicts, [])], "thalweg reproduce", manifest))
     assert "| Part | 1 | 1 | 0 |" in text
     assert "- two. The paper: 3. Here: 1 [0, 2]. because" in text
     assert "- one." not in text

@@ -8,8 +8,8 @@ pytest.importorskip("mujoco")
 import gymnasium
 
 from thalweg.objectives.rl import PolicySearch
-from thalweg_studies.report.rl_film import Shown, film
 from thalweg_studies.rl import environments
+from thalweg_studies.rl.report.film import Shown, film
 
 ENVIRONMENTS = [
     (environments.swimmer, "Swimmer-v5", 13),

@@ -1,1 +1,1 @@
-"""BBOB, the test bed of the COCO platform: any method and its peers, the same records of every run, and what they add up to."""
+"""BBOB, the test bed of the COCO platform: runs of methods and of other libraries, their records, and average runtimes."""

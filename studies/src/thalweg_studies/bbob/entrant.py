@@ -1,8 +1,8 @@
-"""Who takes part: a method or a peer with its options, as it is written on the command line.
+"""Entrants of a benchmark: a method or a peer with its options, as written on the command line.
 
 gnn-cma                            a registered method with its defaults
-cma:popsize=10d                    ten times the dimension as the population of the first run
-gnn-cma:flow=affine,popsize=10d    options of the method, or stop tolerances, by name
+cma:popsize=10d                    a population of ten times the dimension in the first run
+gnn-cma:flow=affine,popsize=10d    options of the method or stop tolerances, by name
 """
 
 import ast
@@ -11,26 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from thalweg import METHODS, Tolerances, make_strategy
 from thalweg._common.checks import listed
-from thalweg.search.stopping import Tolerances
-from thalweg.strategies.registry import METHODS, PREFIX, make_strategy
+from thalweg.strategies.registry import PREFIX
 from thalweg_studies.bbob.peers import PEERS
 
 
 @dataclass(frozen=True)
 class Entrant:
-    """A method with everything that makes it differ from others; made by `entrants`."""
+    """A method with its options; made by `entrants`."""
 
     name: str
-    """Of the method or the peer; `pycma` and `cmaes` are the libraries as their users call them, not our adapters."""
+    """The name of the method or the peer; `pycma` and `cmaes` are the libraries themselves, not our adapters."""
     popsize: str = ""
-    """A number, or a multiple of the dimension such as 10d; empty for the method's own."""
+    """The population of the first run: a number, or a multiple of the dimension such as 10d; empty for the default."""
     options: tuple[tuple[str, Any], ...] = ()
-    """By name, in alphabetical order."""
+    """Options as (name, value), in alphabetical order."""
 
     @property
     def label(self) -> str:
-        """As it is written on the command line.
+        """The entrant as written on the command line.
 
         >>> entrants("gnn-cma:popsize=10d,flow=affine")[0].label
         'gnn-cma:flow=affine,popsize=10d'
@@ -40,11 +40,11 @@ class Entrant:
 
     @property
     def slug(self) -> str:
-        """The label as the name of a folder."""
+        """The label in a form that can name a folder."""
         return re.sub(r"[^\w.+-]+", "_", self.label)
 
     def population(self, d: int) -> int | None:
-        """Points per generation of the first run; None for the method's own.
+        """Return the population of the first run in dimension d; None for the default.
 
         >>> entrants("cma:popsize=10d")[0].population(5)
         50
@@ -55,12 +55,12 @@ class Entrant:
 
     @property
     def is_peer(self) -> bool:
-        """Whether it is someone else's program."""
+        """True if it is another library."""
         return self.name in PEERS
 
 
 def entrants(text: str, popsize: str | None = None) -> list[Entrant]:
-    """Entrants from a list with commas; an option without a method before it belongs to the one before.
+    """Read entrants from a list with commas; an option without a name before it belongs to the entrant before.
 
     >>> [entrant.label for entrant in entrants("gnn-cma:flow=affine,popsize=10d,cma,pycma", popsize="20")]
     ['gnn-cma:flow=affine,popsize=10d', 'cma:popsize=20', 'pycma:popsize=20']
@@ -91,21 +91,21 @@ def _entrant(word: str, popsize: str | None) -> Entrant:
     for option in filter(None, rest.split(",")):
         key, equals, value = option.partition("=")
         if not (key and equals and value) or key in options:
-            raise ValueError(f"options of a method are 'name=value', each once, got {option!r} in {word!r}")
+            raise ValueError(f"options must be 'name=value', each once, got {option!r} in {word!r}")
         options[key] = value if key == "popsize" else _value(value)
     size = options.pop("popsize", popsize) or ""
     if size and (not re.fullmatch(r"[1-9]\d*|([1-9]\d*)?d", size) or size == "1"):
         raise ValueError(f"popsize must be a whole number above 1 or a multiple of the dimension such as 10d, got {size!r}")
     entrant = Entrant(name, size, tuple(sorted(options.items())))
     if not entrant.is_peer:
-        make_strategy(name, entrant.population(2), **Tolerances.pick(options)[1])  # tells at once what is wrong
+        make_strategy(name, entrant.population(2), **Tolerances.pick(options)[1])  # raises at once if an option is wrong
     elif options:
         raise ValueError(f"{name} takes no options but popsize here, got {word!r}")
     return entrant
 
 
 def _value(text: str) -> Any:
-    """A number, True, False or None where it reads as one, else the text itself."""
+    """Read a number, True, False or None; else return the text itself."""
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError):
@@ -113,7 +113,7 @@ def _value(text: str) -> Any:
 
 
 def baseline_of(entrant: Entrant, others: Sequence[Entrant], chosen: Entrant | None = None) -> Entrant | None:
-    """Whom an entrant is compared with: the chosen one, else its latent with the same population, else `cma` with the same.
+    """Return the entrant to compare with: the chosen one, else its latent, else `cma`, both with the same population.
 
     >>> who = entrants("gnn-xnes,xnes,cma,pycma,gnn-cma:popsize=10d")
     >>> [getattr(baseline_of(one, who), "name", None) for one in who]

@@ -1,7 +1,7 @@
-"""The peers, each as its users call it: they run until the problem raises `OverError`.
+"""The peers: other libraries, called as their users do. They run until the problem raises `FinishedError`.
 
-All begin uniformly in [-4, 4]^d with sigma0 = 2 where they take a start, and begin again until the budget is spent.
-Only pycma knows BIPOP; with it, the others do what they do without.
+Those that take a start begin uniformly in [-4, 4]^d with sigma0 = 2, and restart until the budget is spent.
+Only pycma has BIPOP; the others ignore that option.
 """
 
 from collections.abc import Callable
@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from thalweg.search.stopping import Generation, StopTests, Tolerances, default_max_iter
-from thalweg_studies.bbob.extras import require
-from thalweg_studies.bbob.problem import Watched
+from thalweg_studies.bbob.observed import ObservedProblem
 from thalweg_studies.bbob.starts import RESTARTS, SIGMA0, Starts
+from thalweg_studies.common.extras import require
 
-Peer = Callable[[Watched, Starts, int | None, bool], object]
-"""Minimises a watched problem, given starts, the population of the first run (None: its own), and whether to use BIPOP."""
+Peer = Callable[[ObservedProblem, Starts, int | None, bool], object]
+"""Minimises an observed problem, given starts, the population of the first run (None: the default), and a flag for BIPOP."""
 
 
-def pycma(problem: Watched, starts: Starts, popsize: int | None, bipop: bool) -> None:
-    """pycma's `fmin2` with its own restarts: IPOP, or BIPOP."""
+def pycma(problem: ObservedProblem, starts: Starts, popsize: int | None, bipop: bool) -> None:
+    """Run pycma's `fmin2` with its own restarts, IPOP or BIPOP."""
     cma: Any = require("cma")
     options: dict[str, Any] = {"verbose": -9, "verb_log": 0, "maxfevals": inf, "seed": starts.seed(1, 2**31)}
     if popsize is not None:
@@ -29,8 +29,8 @@ def pycma(problem: Watched, starts: Starts, popsize: int | None, bipop: bool) ->
     cma.fmin2(problem, starts, SIGMA0, options, restarts=RESTARTS, bipop=bipop)
 
 
-def cmaes(problem: Watched, starts: Starts, popsize: int | None, bipop: bool) -> None:
-    """The `CMA` class of the package cmaes with its own stop tests; its example of IPOP: twice the population each time."""
+def cmaes(problem: ObservedProblem, starts: Starts, popsize: int | None, bipop: bool) -> None:
+    """Run the `CMA` class of the package cmaes with its own stop tests, and IPOP as in its examples."""
     module: Any = require("cmaes")
     while True:
         es = module.CMA(mean=starts(), sigma=SIGMA0, population_size=popsize, seed=starts.seed(0, 2**31))
@@ -40,8 +40,8 @@ def cmaes(problem: Watched, starts: Starts, popsize: int | None, bipop: bool) ->
         popsize = 2 * es.population_size
 
 
-def evosax(problem: Watched, starts: Starts, popsize: int | None, bipop: bool) -> None:
-    """evosax' `CMA_ES` in double precision. It has neither stop tests nor restarts: ours, with IPOP, stand around it."""
+def evosax(problem: ObservedProblem, starts: Starts, popsize: int | None, bipop: bool) -> None:
+    """Run evosax' `CMA_ES` in double precision, with our stop tests and IPOP, as it has none of its own."""
     jax: Any = require("jax")
     d, n = problem.d, popsize or 4 + floor(3 * log(problem.d))
     with jax.enable_x64(True):
@@ -72,13 +72,13 @@ def _condition(C: np.ndarray, finite: bool) -> float:
 
 @lru_cache
 def _evosax(n: int, d: int) -> tuple[Any, Any]:
-    """One object a shape, as JAX compiles its methods for each object anew."""
+    """Make one object for each shape, as JAX compiles its methods for each object anew."""
     es = require("evosax.algorithms").CMA_ES(population_size=n, solution=np.zeros(d))
     return es, es.default_params.replace(std_init=np.float64(SIGMA0))
 
 
-def nevergrad(problem: Watched, starts: Starts, popsize: int | None, bipop: bool) -> None:
-    """nevergrad's `CMA`, one point at a time. It restarts by itself, at the same start and with the same population."""
+def nevergrad(problem: ObservedProblem, starts: Starts, popsize: int | None, bipop: bool) -> None:
+    """Run nevergrad's `CMA`, one point at a time; it restarts by itself, at the same start with the same population."""
     module: Any = require("nevergrad")
     where = module.p.Array(init=starts()).set_mutation(sigma=SIGMA0)
     where.random_state.seed(starts.seed(0, 2**31))
@@ -88,16 +88,16 @@ def nevergrad(problem: Watched, starts: Starts, popsize: int | None, bipop: bool
         optimizer.tell(candidate, problem(candidate.value))
 
 
-def scipy_de(problem: Watched, starts: Starts, popsize: int | None, bipop: bool) -> None:
-    """scipy's differential evolution with its defaults, 15 d points, in the box [-5, 5]^d that it needs.
+def scipy_de(problem: ObservedProblem, starts: Starts, popsize: int | None, bipop: bool) -> None:
+    """Run scipy's differential evolution with its defaults, 15 d points, in the box [-5, 5]^d that it needs.
 
-    Its own tolerance is relative to f, whose least value BBOB shifts at will: an absolute one, the `tolfun` of the others,
-    stands for it. No polishing: that is another algorithm. Begins again when the population has converged.
+    Its default tolerance is relative to f, whose minimum BBOB shifts, so an absolute one replaces it, the `tolfun` of the
+    others. There is no polishing, which is another algorithm. It restarts when the population has converged.
     """
     optimize: Any = require("scipy.optimize")
     factor = 15 if popsize is None else max(1, round(popsize / problem.d))
     while True:
-        starts()  # counted; the population is scipy's own Latin hypercube
+        starts()  # counts the restart; the population is scipy's own Latin hypercube
         seed = starts.seed(0, 2**31)
         box = [(-5.0, 5.0)] * problem.d
         optimize.differential_evolution(
@@ -112,4 +112,4 @@ PEERS: dict[str, Peer] = {
     "nevergrad-cma": nevergrad,
     "scipy-de": scipy_de,
 }
-"""Peers by name."""
+"""The peers by the name on the command line."""

@@ -1,4 +1,4 @@
-"""What a benchmark consists of: settings, and the units of work that they make."""
+"""The plan of a benchmark: its settings, and its trials."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,18 +10,18 @@ from thalweg_studies.bbob.starts import SIGMA0, SPREAD
 
 FUNCTIONS = tuple(range(1, 25))
 DIMENSIONS = (2, 3, 5, 10, 20, 40)
-"""Those that the suite has."""
+"""The dimensions of the suite."""
 
 INSTANCES = range(1, 1001)
 ENGINES = ("coco", "jax")
 LOGGERS = ("coco", "ioh")
-"""Who writes the course of a run: COCO's observer, for `cocopp`, or IOHexperimenter's Analyzer, for IOHanalyzer."""
+"""Loggers of a run's trajectory: COCO's observer, for `cocopp`, or IOHexperimenter's Analyzer, for IOHanalyzer."""
 
 RESTARTS = ("ipop", "bipop")
 
 
-class Unit(NamedTuple):
-    """The smallest piece of work: an entrant on one problem."""
+class Trial(NamedTuple):
+    """The unit of work: an entrant on one instance of a function."""
 
     entrant: Entrant
     function: int
@@ -30,7 +30,7 @@ class Unit(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """The name of its files."""
+        """The name of its files without the ending."""
         return f"f{self.function:03d}-d{self.dimension:02d}-i{self.instance:02d}"
 
     def __str__(self) -> str:
@@ -39,16 +39,16 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """What must be the same for results to belong together."""
+    """The settings that all results in a folder share."""
 
     budget: float = 1e4
-    """Evaluations of a run, restarts included, as a multiple of the dimension."""
+    """The evaluations of a run, restarts included, as a multiple of the dimension."""
     seed: int = 1
     restarts: str = "ipop"
     engine: str = "coco"
-    """Whose functions: coco-experiment's with an observer, or ours in JAX, all problems in one program."""
+    """The source of the functions: coco-experiment with an observer, or JAX with all problems in one program."""
     logger: str = "coco"
-    """Who writes the course of runs, if the engine is coco."""
+    """The logger of trajectories, if the engine is coco."""
 
     def __post_init__(self) -> None:
         as_positive(self.budget, "budget")
@@ -59,20 +59,20 @@ class Settings:
                 raise ValueError(f"{name} must be one of {listed(known)}, got {value!r}")
 
     def evaluations(self, d: int) -> int:
-        """The budget in dimension d."""
+        """Return the budget in dimension d."""
         return max(1, round(self.budget * d))
 
     def as_json(self) -> dict[str, Any]:
-        """With what is fixed for all benchmarks."""
+        """Return the settings as JSON values, with those that all benchmarks share."""
         return asdict(self) | {"sigma0": SIGMA0, "start": f"uniform in [-{SPREAD:g}, {SPREAD:g}]^d"}
 
 
-def units(
+def trials(
     entrants: Sequence[Entrant], functions: Sequence[int], dimensions: Sequence[int], instances: Sequence[int]
-) -> list[Unit]:
-    """All the work, small dimensions first, and of each dimension one entrant after another: it keeps its programs."""
+) -> list[Trial]:
+    """Return all trials, small dimensions first, then entrant by entrant, which reuses compiled programs."""
     return [
-        Unit(entrant, function, d, instance)
+        Trial(entrant, function, d, instance)
         for d in sorted(dimensions)
         for entrant in entrants
         for function in functions
@@ -81,7 +81,7 @@ def units(
 
 
 def whole_numbers(text: str, name: str, known: Sequence[int] | range) -> list[int]:
-    """Numbers and ranges with commas, each once, in ascending order.
+    """Read numbers and ranges with commas; each number once, ascending.
 
     >>> whole_numbers("1-3,8", "functions", FUNCTIONS)
     [1, 2, 3, 8]

@@ -1,4 +1,4 @@
-"""COCO's own post-processing: figures of runtime distributions, tables, and a page of them."""
+"""COCO's own post-processing: figures of runtime distributions, tables, and pages."""
 
 import importlib.util
 import os
@@ -8,19 +8,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from thalweg_studies.bbob.extras import missing
 from thalweg_studies.bbob.plan import Settings
+from thalweg_studies.common.extras import missing
 
 SCRIPT = "import sys, matplotlib; matplotlib.use('Agg'); import cocopp; cocopp.main(sys.argv[1:])"
 
 
 def installed() -> bool:
-    """Whether `cocopp` is there; it is not imported, as it then looks for its archive in the network."""
+    """Return True if `cocopp` is installed; it is not imported, as it then looks for its archive in the network."""
     return importlib.util.find_spec("cocopp") is not None
 
 
 def wanted(post: bool | None, settings: Settings) -> bool:
-    """Whether to draw: where COCO's observer has written, and if nothing is said (None) where `cocopp` is there."""
+    """Return True if `cocopp` shall run: with None, if it is installed and COCO's observer writes."""
     observed = settings.engine == settings.logger == "coco"
     if post and not observed:
         raise ValueError("--post needs what COCO's observer writes; leave --engine and --logger at coco")
@@ -30,9 +30,9 @@ def wanted(post: bool | None, settings: Settings) -> bool:
 
 
 def post_process(folders: Sequence[Path], out: Path) -> Path:
-    """Run `cocopp` on the folders of observers, one for each entrant, and return its first page.
+    """Run `cocopp` on the folders of the observer, one for each entrant, and return its first page.
 
-    In a process of its own: it prints, warns, changes matplotlib's settings, and looks for files in the working folder.
+    It has a process of its own, as it prints, warns, changes matplotlib's settings, and reads the working folder.
     """
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What is kept of a run: after how many evaluations it reached each target of a ladder. Every engine yields the same."""
+"""The record of a run: the evaluations at which it reached each target of a ladder. All engines write the same."""
 
 import json
 from math import inf
@@ -8,23 +8,23 @@ LADDER = tuple(10.0 ** (k / 5) for k in range(10, -41, -1))
 """Targets for f - f_opt, from 100 down to 1e-8, five a decade: those of COCO's runtime profiles."""
 
 SOLVED = LADDER[-1]
-"""A problem is solved at f_opt + 1e-8, and the run over."""
+"""The target for f - f_opt at which a problem is solved and the run ends, 1e-8."""
 
 
 class Run(NamedTuple):
     """One method on one instance of one function, restarts included."""
 
     evaluations: int
-    """Until the target or the end of the budget."""
+    """The evaluations until the last target or the end of the budget."""
     best: float
-    """The least f - f_opt."""
+    """The lowest f - f_opt."""
     restarts: int
     hits: tuple[float, ...]
-    """Evaluations to each target of `LADDER`; inf where it was not reached."""
+    """The evaluations to each target of `LADDER`; inf if it was not reached."""
 
 
 def encode(run: Run) -> str:
-    """A run as JSON; the targets that were not reached are null.
+    """Return a run as JSON, with null for targets that were not reached.
 
     >>> decode(encode(Run(7, 0.5, 0, (3.0, 7.0) + (inf,) * 49))).hits[:3]
     (3.0, 7.0, inf)
@@ -34,7 +34,7 @@ def encode(run: Run) -> str:
 
 
 def decode(text: str) -> Run:
-    """What `encode` wrote; raises a ValueError, KeyError or TypeError if it is not whole."""
+    """Return the run that `encode` wrote; raise a ValueError, KeyError or TypeError if it is incomplete."""
     content = json.loads(text)
     hits = tuple(inf if hit is None else float(hit) for hit in content["hits"])
     if len(hits) != len(LADDER):
@@ -43,7 +43,7 @@ def decode(text: str) -> Run:
 
 
 def rung(target: float) -> int:
-    """Where on the ladder a target is.
+    """Return the index of a target on the ladder.
 
     >>> rung(1e-8), rung(1e-7)
     (50, 45)

@@ -1,4 +1,4 @@
-"""Archived runtimes of others, from a table with one row for each algorithm, function, dimension and target.
+"""Archived runtimes of other algorithms, from a table with a row for each algorithm, function, dimension and target.
 
 Its columns: year, alg, fid, dim, target, best2009_aRT, ratio (of the algorithm's aRT to best2009's), succ_1e-8 (such as 14/15).
 """
@@ -14,20 +14,20 @@ COLUMNS = ("alg", "fid", "dim", "target", "best2009_aRT", "ratio", "succ_1e-8")
 
 
 class Archived(NamedTuple):
-    """An algorithm on a function in one dimension."""
+    """The archived runtimes of an algorithm on a function in one dimension."""
 
     art: dict[int, float]
-    """Average runtimes by the target's place on the ladder."""
+    """The average runtimes, by the target's index on the ladder."""
     solved: str
-    """In how many instances it reached 1e-8, of how many."""
+    """The number of instances solved to 1e-8, as in 14/15."""
 
 
 Reference = dict[str, dict[tuple[int, int], Archived]]
-"""By algorithm, then by dimension and function."""
+"""Archived runtimes by algorithm, then by dimension and function."""
 
 
 def read_reference(path: Path) -> Reference:
-    """The table of archived runtimes in a CSV file; algorithms by the first word of their name."""
+    """Read the table of archived runtimes in a CSV file; algorithms are named by their first word."""
     reference: Reference = {}
     with path.open(newline="", encoding="utf-8") as file:
         rows = csv.DictReader(file)

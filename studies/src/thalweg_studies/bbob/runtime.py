@@ -1,8 +1,8 @@
 """Average runtimes, and their ratios with bootstrap intervals over instances.
 
 The average runtime to a target (aRT; Hansen et al., "COCO: Performance Assessment", arXiv:1605.03560) is the number of
-evaluations of all runs, those that failed included, until the target or the end, divided by the number that succeeded. The
-intervals are meant for the suite's 15 instances: from 5 or fewer they are too narrow.
+evaluations of all runs, failed ones included, until the target or the end, divided by the number of successes. The intervals
+are meant for the suite's 15 instances: with 5 or fewer they are too narrow.
 """
 
 from collections.abc import Sequence
@@ -12,63 +12,64 @@ from typing import NamedTuple
 import numpy as np
 
 from thalweg_studies.bbob.record import LADDER, Run
-from thalweg_studies.paper.statistics import LEVEL, Interval
+from thalweg_studies.common.statistics import LEVEL, Interval
 
 RESAMPLES = 2000
-"""Of the instances, drawn for both methods alike."""
+"""The number of resamples of the instances, which are the same for both methods."""
 
 
-class Runs(NamedTuple):
+class Runtimes(NamedTuple):
     """The runs of an entrant on all instances of a function in one dimension."""
 
     hits: np.ndarray
-    """(instances, targets of the ladder): evaluations, inf where not reached."""
+    """The evaluations to each target, (instances, targets); inf if not reached."""
     ends: np.ndarray
-    """(instances,): evaluations of the whole run."""
+    """The evaluations of the whole run, (instances,)."""
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> "Runs":
-        """Of records, in the order of the instances."""
+    def of(cls, runs: Sequence[Run]) -> "Runtimes":
+        """Return the runtimes of records, in the order of the instances."""
         return cls(np.array([run.hits for run in runs], float), np.array([run.evaluations for run in runs], float))
 
     def art(self, rung: int) -> float:
-        """The average runtime to that target of the ladder.
+        """Return the average runtime to a target, given by its index on the ladder.
 
-        >>> Runs(np.array([[10.0], [30.0], [np.inf]]), np.array([50.0, 50.0, 100.0])).art(0)
+        >>> Runtimes(np.array([[10.0], [30.0], [np.inf]]), np.array([50.0, 50.0, 100.0])).art(0)
         70.0
         """
         return float(_art(self.hits[:, rung], self.ends))
 
     def reached(self, rung: int) -> int:
-        """In how many runs."""
+        """Return the number of runs that reached a target."""
         return int(np.isfinite(self.hits[:, rung]).sum())
 
 
 class Ratio(NamedTuple):
-    """aRT of a method over that of its baseline; below 1 the method is quicker."""
+    """The aRT of a method over that of its baseline; below 1 the method is faster."""
 
     value: float
     """NaN if neither reached the target, inf if the method did not, 0 if the baseline did not."""
     interval: Interval
+    """The 95% bootstrap interval of the value."""
     draws: np.ndarray
     """The ratios of all resamples."""
 
 
 def _art(hits: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Average runtimes over the last axis; inf without a success."""
+    """Return average runtimes over the last axis; inf without a success."""
     reached = np.isfinite(hits)
     spent, successes = np.where(reached, hits, ends).sum(-1), reached.sum(-1)
     return np.where(successes > 0, spent / np.maximum(successes, 1), inf)
 
 
 def _over(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Ratios where both may be infinite: then there is none."""
+    """Return ratios; NaN where both are infinite."""
     both = np.isinf(above) & np.isinf(below)
     return np.where(both, nan, above / np.where(both, 1.0, below))
 
 
 def interval(draws: np.ndarray) -> Interval:
-    """The 95% bootstrap interval; an end is infinite if enough draws are. Draws without a value are left out.
+    """Return the 95% bootstrap interval without NaN draws; an end is infinite if enough draws are.
 
     >>> interval(np.array([1.0] * 50 + [np.inf] * 50))
     (1.0, inf)
@@ -80,8 +81,8 @@ def interval(draws: np.ndarray) -> Interval:
     return float(low), float(high)
 
 
-def ratio(method: Runs, baseline: Runs, rung: int, function: int) -> Ratio:
-    """The ratio of average runtimes to a target. The function's number seeds the draws: all of its ratios share them."""
+def ratio(method: Runtimes, baseline: Runtimes, rung: int, function: int) -> Ratio:
+    """Return the ratio of average runtimes to a target; the function's number seeds the draws, so its ratios share them."""
     n = len(method.ends)
     if n != len(baseline.ends):
         raise ValueError(f"both methods must have run on the same instances, got {n} and {len(baseline.ends)} of them")
@@ -97,13 +98,13 @@ class Hardest(NamedTuple):
     target: float
     ratio: Ratio
     everywhere: bool
-    """Whether both reach it in enough instances; else it is the hardest that both reach at all."""
+    """True if both reach it in enough instances; else it is the hardest that both reach at all."""
 
 
-def hardest(method: Runs, baseline: Runs, function: int, share: float = 1.0) -> Hardest | None:
-    """The hardest target of the ladder that both reach in that share of the instances (by default in all of them).
+def hardest(method: Runtimes, baseline: Runtimes, function: int, share: float = 1.0) -> Hardest | None:
+    """Return the ratio at the hardest target that both reach in that share of the instances.
 
-    Where there is none it is the hardest that both reach in at least one, marked as such; None if there is not even that.
+    If there is none, it is the hardest that both reach in at least one instance, marked as such; None without even that.
     """
     n = len(method.ends)
     for least, everywhere in ((max(1, int(np.ceil(share * n))), True), (1, False)):
@@ -114,9 +115,9 @@ def hardest(method: Runs, baseline: Runs, function: int, share: float = 1.0) -> 
 
 
 def geometric_mean(ratios: Sequence[Ratio]) -> tuple[float, Interval, int]:
-    """The geometric mean over functions, its interval, and of how many functions: those where both have a runtime.
+    """Return the geometric mean over the functions where both have a runtime, its interval, and their number.
 
-    A draw in which a function has no ratio is a mean of the others.
+    A draw in which a function has no ratio is a mean over the others.
     """
     usable = [each for each in ratios if 0 < each.value < inf]
     if not usable:

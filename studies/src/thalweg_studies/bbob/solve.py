@@ -1,21 +1,21 @@
-"""One entrant on one problem, with restarts, until it is solved or the budget spent."""
+"""The run of one entrant on one problem, with restarts, until it is solved or the budget spent."""
 
 from contextlib import suppress
 
-from thalweg.search.minimize import minimize
+from thalweg import minimize
 from thalweg_studies.bbob.entrant import Entrant
+from thalweg_studies.bbob.observed import FinishedError, ObservedProblem
 from thalweg_studies.bbob.peers import PEERS
-from thalweg_studies.bbob.problem import OverError, Watched
 from thalweg_studies.bbob.record import Run
 from thalweg_studies.bbob.starts import RESTARTS, SIGMA0, Starts, drawn
 
 
-def solve(entrant: Entrant, problem: Watched, seed: int, *, bipop: bool) -> Run:
-    """Run an entrant; bounds are never given, as BBOB has none."""
+def solve(entrant: Entrant, problem: ObservedProblem, seed: int, *, bipop: bool) -> Run:
+    """Run an entrant, without bounds, as BBOB has none."""
     popsize = entrant.population(problem.d)
     if entrant.is_peer:
         starts = Starts(seed, problem.d)
-        with suppress(OverError):
+        with suppress(FinishedError):
             PEERS[entrant.name](problem, starts, popsize, bipop)
         return problem.run(max(0, starts.count - 1))
     result = minimize(

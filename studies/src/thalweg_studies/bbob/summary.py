@@ -1,4 +1,4 @@
-"""The results as rows: average runtimes of every entrant, and their ratios to its baseline."""
+"""The summary of a benchmark: average runtimes of every entrant, and their ratios to its baseline."""
 
 import csv
 import io
@@ -8,39 +8,39 @@ from math import inf, isfinite, nan
 from typing import Any, NamedTuple
 
 from thalweg_studies.bbob.entrant import Entrant
-from thalweg_studies.bbob.plan import Unit
+from thalweg_studies.bbob.plan import Trial
 from thalweg_studies.bbob.record import LADDER, SOLVED, Run, rung
 from thalweg_studies.bbob.reference import Reference
-from thalweg_studies.bbob.runtime import Ratio, Runs, geometric_mean, hardest, ratio
+from thalweg_studies.bbob.runtime import Ratio, Runtimes, geometric_mean, hardest, ratio
 
 TARGETS = (1e-1, 1e-3, 1e-5, 1e-7)
-"""Those of the tables."""
+"""The targets of the tables."""
 
 SHARES = {"hardest, all": 1.0, "hardest, half": 0.5}
-"""In what part of the instances both must reach the hardest target that both solve."""
+"""The share of the instances in which both must reach the hardest target, by rule."""
 
 FIXED, AT_ALL, ARCHIVED = "target", "hardest, once", "archived"
 ALL = 0
-"""Stands for all functions together."""
+"""The number that stands for all functions together."""
 
 Results = Mapping[tuple[Entrant, int, int], Mapping[int, Run]]
-"""Runs by instance, by entrant, dimension and function."""
+"""Runs by instance, for each entrant, dimension and function."""
 
 
 class Row(NamedTuple):
-    """One line of `summary.csv`."""
+    """One row of the table `summary.csv`."""
 
     dimension: int
     function: int
-    """0: the geometric mean over all."""
+    """The number of the function; 0 for the geometric mean over all."""
     method: str
     baseline: str
-    """Empty if there is none."""
+    """The label of the baseline; empty if there is none."""
     rule: str
     """`target`: a fixed target; `hardest, all` or `half`: the hardest that both reach in all or half of the instances;
     `hardest, once`: in place of either, the hardest that both reach at all; `archived`: a runtime that others published."""
     target: float
-    """NaN in a geometric mean over functions whose targets differ."""
+    """The target; NaN in a geometric mean over functions with different targets."""
     art: float
     baseline_art: float
     ratio: float
@@ -49,23 +49,23 @@ class Row(NamedTuple):
     reached: int
     baseline_reached: int
     runs: int
-    """Instances; of a geometric mean, functions."""
+    """The number of instances; in a geometric mean, of functions."""
 
 
-def gather(units: Iterable[Unit], runs: Iterable[Run | None]) -> dict[tuple[Entrant, int, int], dict[int, Run]]:
-    """Results from the records of units; those that are missing are left out."""
+def gather(trials: Iterable[Trial], runs: Iterable[Run | None]) -> dict[tuple[Entrant, int, int], dict[int, Run]]:
+    """Sort the records of trials, without missing ones."""
     results: dict[tuple[Entrant, int, int], dict[int, Run]] = {}
-    for unit, run in zip(units, runs, strict=True):
+    for trial, run in zip(trials, runs, strict=True):
         if run is not None:
-            results.setdefault((unit.entrant, unit.dimension, unit.function), {})[unit.instance] = run
+            results.setdefault((trial.entrant, trial.dimension, trial.function), {})[trial.instance] = run
     return results
 
 
 def alone(results: Results) -> list[Row]:
-    """Average runtimes to the targets of the tables and to 1e-8."""
+    """Return the average runtimes to the targets of the tables and to 1e-8."""
     rows: list[Row] = []
     for (entrant, d, function), found in results.items():
-        runs = Runs.of(list(found.values()))
+        runs = Runtimes.of(list(found.values()))
         for target in (*TARGETS, SOLVED):
             i = rung(target)
             rows.append(_lone(d, function, entrant.label, FIXED, target, runs.art(i), runs.reached(i), len(found)))
@@ -73,16 +73,16 @@ def alone(results: Results) -> list[Row]:
 
 
 def compared(results: Results, method: Entrant, baseline: Entrant) -> list[Row]:
-    """Ratios on those instances that both have run, and their geometric means over the functions."""
+    """Return ratios over the instances that both have run, and their geometric means over the functions."""
     rows: list[Row] = []
     for d in sorted({d for entrant, d, _ in results if entrant == method}):
-        ratios: dict[tuple[str, float | None], list[Ratio]] = {}  # None: a target of each function's own
+        ratios: dict[tuple[str, float | None], list[Ratio]] = {}  # None: each function has its own target
         for function in sorted({f for entrant, dd, f in results if entrant == method and dd == d}):
             pair = [results.get((entrant, d, function), {}) for entrant in (method, baseline)]
             shared = sorted(pair[0].keys() & pair[1].keys())
             if not shared:
                 continue
-            own, other = (Runs.of([runs[instance] for instance in shared]) for runs in pair)
+            own, other = (Runtimes.of([runs[instance] for instance in shared]) for runs in pair)
             found = [(FIXED, FIXED, target, ratio(own, other, rung(target), function)) for target in (*TARGETS, SOLVED)]
             for rule, share in SHARES.items():
                 best = hardest(own, other, function, share)
@@ -104,7 +104,7 @@ def compared(results: Results, method: Entrant, baseline: Entrant) -> list[Row]:
 
 
 def archived(reference: Reference, cells: Iterable[tuple[int, int]]) -> list[Row]:
-    """What others published for the same dimensions and functions."""
+    """Return archived runtimes for the same dimensions and functions."""
     rows: list[Row] = []
     for d, function in cells:
         for name, table in reference.items():
@@ -117,12 +117,12 @@ def archived(reference: Reference, cells: Iterable[tuple[int, int]]) -> list[Row
 
 
 def _lone(d: int, function: int, method: str, rule: str, target: float, art: float, reached: int, count: int) -> Row:
-    """A row without a baseline."""
+    """Return a row without a baseline."""
     return Row(d, function, method, "", rule, target, art, nan, nan, nan, nan, reached, 0, count)
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Tidy rows; what there is not is empty."""
+    """Return rows as CSV; missing numbers are empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Row._fields)
@@ -137,7 +137,7 @@ def _cell(value: float | str) -> str:
 
 
 def as_json(results: Results, settings: Mapping[str, Any]) -> str:
-    """Everything that the tables are made of."""
+    """Return all runs as JSON."""
     runs = [
         {
             "method": entrant.label,

@@ -1,1 +1,1 @@
-"""Commands that `thalweg` gains by this package: `reproduce` and `bench`."""
+"""The commands that this package adds to `thalweg`: `reproduce` and `bench`."""

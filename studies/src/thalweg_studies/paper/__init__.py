@@ -1,1 +1,1 @@
-"""The experimental section of Faury et al. (2019), computed again: fig4 and table1."""
+"""The experiments with synthetic objectives of Faury et al. (2019): figures 1 to 4, table 1 and the claims of the text."""

@@ -1,23 +1,23 @@
-"""Figure 1 of the paper: a Gaussian search distribution in a curved valley shrinks until the valley looks straight."""
+"""Figure 1 of the paper: a Gaussian search distribution in a curved valley shrinks until the valley experiments straight."""
 
 import numpy as np
 
-from thalweg_studies.paper import statistics
-from thalweg_studies.paper.course import Course
-from thalweg_studies.paper.look import FEW, UNBENT, Look
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.common import statistics
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.distributions import FEW, UNBENT, SearchDistributions
+from thalweg_studies.paper.trajectory import DistributionTrajectory
 
 ONE_SIGMA = float(-np.expm1(-0.5))
-"""The part of a Gaussian in the plane inside the isoline of one standard deviation, 39%."""
+"""The share of a Gaussian in the plane inside the isoline of one standard deviation, 39%."""
 
 STRAIGHT = 0.8
-"""Where the straight part of the valley begins: beyond this x_1 it turns by only 5 degrees until the minimum at x_1 = 1."""
+"""The x_1 at which the straight part of the valley begins: from there to the minimum at x_1 = 1 it turns by 5 degrees."""
 
-FULL = Look(
+FULL = SearchDistributions(
     "fig1",
     ("rosenbrock", UNBENT.name),
     {2: 60},
-    arms=("xNES",),
+    algorithms=("xNES",),
     x0=(-1.2, 1.0),
     masses=(ONE_SIGMA,),
     limits=((-2.6, 1.7), (-0.9, 3.1)),
@@ -25,27 +25,27 @@ FULL = Look(
 QUICK = FULL
 
 
-def arrivals(course: Course) -> np.ndarray:
-    """After how many iterations the mean of each run is in the straight part of the valley; the last if it never is.
+def arrivals(trajectory: DistributionTrajectory) -> np.ndarray:
+    """Return the iteration at which the mean of each run enters the straight part of the valley; the last if it never does.
 
     >>> mean = np.array([[[-1.0, 1.0], [0.5, 0.25], [0.85, 0.7], [0.9, 0.8]]])
-    >>> arrivals(Course(None, None, mean, None, None, None)).tolist()
+    >>> arrivals(DistributionTrajectory(None, None, mean, None, None, None)).tolist()
     [2]
     """
-    there = np.asarray(course.mean)[..., 0] >= STRAIGHT
+    there = np.asarray(trajectory.mean)[..., 0] >= STRAIGHT
     return np.where(there.any(-1), there.argmax(-1), there.shape[-1] - 1)
 
 
-def drops(course: Course) -> np.ndarray:
-    """By how much the entropy of each run is lower on arrival than at the start, in nats."""
-    return course.entropy[:, 0] - np.take_along_axis(course.entropy, arrivals(course)[:, None], 1)[:, 0]
+def drops(trajectory: DistributionTrajectory) -> np.ndarray:
+    """Return the entropy of each run at the start minus that on arrival, in nats."""
+    return trajectory.entropy[:, 0] - np.take_along_axis(trajectory.entropy, arrivals(trajectory)[:, None], 1)[:, 0]
 
 
-def caption(course: Course) -> str:
-    """What the picture shows, in numbers."""
-    end = int(arrivals(course)[0])
-    entropy = course.entropy[0]
-    there = course.mean[0, end, 0] >= STRAIGHT
+def caption(trajectory: DistributionTrajectory) -> str:
+    """Describe the figure in numbers."""
+    end = int(arrivals(trajectory)[0])
+    entropy = trajectory.entropy[0]
+    there = trajectory.mean[0, end, 0] >= STRAIGHT
     place = f"reaches the straight part of the valley (mean at x1 >= {STRAIGHT:g}) after"
     when = f"{place if there else 'is shown for'} {end}"
     return (
@@ -55,10 +55,10 @@ def caption(course: Course) -> str:
     )
 
 
-def verdicts(curved: Course, straight: Course) -> list[Verdict]:
-    """Over all runs: by how much the entropy has fallen on arrival, and whether more so than in a straight valley.
+def verdicts(curved: DistributionTrajectory, straight: DistributionTrajectory) -> list[Verdict]:
+    """Judge over all runs whether the entropy falls more until arrival than in a straight valley.
 
-    A run that comes closer to the minimum shrinks in any valley, so a fall alone would say nothing of the bend.
+    A run that comes closer to the minimum shrinks in any valley, so the fall alone would say nothing about the bend.
     """
     fallen, control = drops(curved), drops(straight)
     few, low, high = len(fallen) < FEW, *statistics.mean_interval(fallen - control)

@@ -6,21 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg_studies.paper import statistics
-from thalweg_studies.paper.arms import ARMS
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.statistics import Interval
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.common import statistics
+from thalweg_studies.common.algorithms import ALGORITHMS
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.statistics import Interval
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
-FULL = Race(
+FULL = Comparison(
     "fig4",
     ("bent-cigar", "rosenbrock"),
     {2: 120, 10: 200},
     marks={2: (500, 1000), 10: (5000, 10_000, 16_000, 20_000)},
 )
 QUICK = replace(FULL, generations={2: 60})
-SEEDS, QUICK_SEEDS = 100, 5
 PAPER_SEEDS = 10
 
 AHEAD, EVEN, BEHIND = "ahead of its latent", "no clear difference", "behind its latent"
@@ -28,16 +27,16 @@ LATER, EARLIER = "behind at first, ahead later", "ahead at first, behind later"
 
 
 class Said(NamedTuple):
-    """What the text says of one flow in one panel; the data of the figure were not published."""
+    """The paper's words about one flow in one panel; the data of the figure were not published."""
 
     outcome: str
     words: str
     factor: float = 1.0
-    """How many times lower at least, at some mark."""
+    """The least ratio of the medians, at some mark."""
 
 
 ORDERS = Said(AHEAD, "the uplift can be of several orders of magnitude", 100.0)
-"""Of which two are several."""
+"""A gain of several orders of magnitude; two count as several."""
 
 PAPER: dict[tuple[str, int, str], Said] = {
     ("bent-cigar", 2, "CMA-ES"): ORDERS,
@@ -49,7 +48,7 @@ PAPER: dict[tuple[str, int, str], Said] = {
     ("rosenbrock", 10, "CMA-ES"): Said(AHEAD, "about 10 times better at 10,000 evaluations", 10.0),
     ("rosenbrock", 10, "xNES"): Said(AHEAD, "improved, by orders of magnitude at the beginning", 100.0),
 }
-"""By function, dimension and latent."""
+"""The paper's words by function, dimension and latent."""
 
 LITERAL_WHY = (
     "Algorithm 2 to the letter: part of the runs stall, as its estimate of the divergence, a plain mean of log-ratios, is "
@@ -65,12 +64,12 @@ WHY = {
     ): "most of the run xNES contracts at its fixed rate, which no volume-preserving flow can hasten",
     ("rosenbrock", 10, "xNES"): "the gain comes late: the flow helps once xNES is in the valley",
 }
-"""What explains a difference of the library's flow, beyond its size."""
+"""Explanations of differences of the library's flow, beyond their size."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One arm on one function at one number of evaluations."""
+    """One algorithm on one function at one number of evaluations."""
 
     function: str
     dimension: int
@@ -78,17 +77,17 @@ class Entry:
     evaluations: int
     runs: int
     median: float
-    """Of best f, on the logarithmic scale."""
+    """The median of the best f, on the logarithmic scale."""
     lower: float | None
-    """How many times lower the median is than its latent's from the same seeds; None for the latent itself."""
+    """The latent's median over this one, from the same seeds; None for the latent itself."""
     interval: Interval | None
-    """95%, of that."""
+    """The 95% interval of `lower`."""
     p: float | None
-    """Of the paired test against the latent."""
+    """The p of the paired test against the latent."""
 
     @property
     def outcome(self) -> str:
-        """What the interval says."""
+        """The conclusion from the interval."""
         if self.interval is None:
             return ""
         low, high = self.interval
@@ -96,14 +95,14 @@ class Entry:
 
     @property
     def times(self) -> str:
-        """How many times lower, for people."""
+        """`lower` with its interval, as text."""
         return (
             "" if self.interval is None or self.lower is None else "{:.3g} [{:.3g}, {:.3g}]".format(self.lower, *self.interval)
         )
 
 
-def summarise(experiment: Race, cases: Mapping[Case, np.ndarray], seeds: int | None = None) -> list[Entry]:
-    """Every arm at every mark, from all runs or only the first."""
+def summarise(experiment: Comparison, cases: Mapping[Case, np.ndarray], seeds: int | None = None) -> list[Entry]:
+    """Return an entry for every algorithm at every mark, from all runs or only the first `seeds`."""
     entries: list[Entry] = []
     for function in experiment.functions:
         for d in experiment.generations:
@@ -111,18 +110,18 @@ def summarise(experiment: Race, cases: Mapping[Case, np.ndarray], seeds: int | N
             marks = [mark for mark in experiment.marks.get(d, ()) if grid[0] <= mark <= grid[-1]]
             for mark in marks or [int(grid[-1])]:
                 at = int(np.searchsorted(grid, mark, side="right")) - 1
-                for method in experiment.arms:
+                for method in experiment.algorithms:
                     case = Case(function, d, method)
-                    latent = cases.get(case._replace(method=ARMS[method].against))
+                    latent = cases.get(case._replace(method=ALGORITHMS[method].against))
                     runs = cases[case][:seeds, at]
                     entries.append(describe(case, mark, runs, None if latent is None else latent[:seeds, at]))
     return entries
 
 
 def describe(case: Case, mark: int, best: np.ndarray, latent: np.ndarray | None) -> Entry:
-    """One entry, from the best values (seeds,) of an arm and of its latent at that mark."""
+    """Return one entry, from the best values (seeds,) of an algorithm and of its latent at that mark."""
     lower = interval = p = None
-    if latent is not None and not ARMS[case.method].baseline:
+    if latent is not None and not ALGORITHMS[case.method].baseline:
         pairs = min(len(best), len(latent))  # the first seeds are the same landscapes
         lower, interval = statistics.median_ratio(latent[:pairs], best[:pairs])
         p = statistics.paired_p(np.log(np.maximum(best[:pairs], 1e-300)), np.log(np.maximum(latent[:pairs], 1e-300)))
@@ -136,7 +135,7 @@ HEAD = (
 
 
 def table(entries: Sequence[Entry], ten: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """The cells, for people, under `HEAD`: entries of all seeds, and of the paper's 10."""
+    """Return the rows under `HEAD`, from entries of all seeds and of the paper's 10."""
     return [
         (
             entry.function,
@@ -154,7 +153,7 @@ def table(entries: Sequence[Entry], ten: Sequence[Entry]) -> list[tuple[str, ...
 
 
 def verdicts(entries: Sequence[Entry]) -> list[Verdict]:
-    """One for each flow over each latent on each function and dimension, from all the marks."""
+    """Return a verdict for each flow over each latent on each function and dimension, from all the marks."""
     groups: dict[Case, list[Entry]] = {}
     for entry in entries:
         if entry.interval is not None:
@@ -163,8 +162,8 @@ def verdicts(entries: Sequence[Entry]) -> list[Verdict]:
 
 
 def _verdict(case: Case, entries: Sequence[Entry]) -> Verdict:
-    arm = ARMS[case.method]
-    place = case.function, case.dimension, arm.against
+    algorithm = ALGORITHMS[case.method]
+    place = case.function, case.dimension, algorithm.against
     said, found = PAPER[place], overall([entry.outcome for entry in entries])
     numbers = "; ".join(f"{entry.times} at {entry.evaluations:,}" for entry in entries)
     large = max(entry.interval[1] for entry in entries if entry.interval is not None) >= said.factor
@@ -174,13 +173,13 @@ def _verdict(case: Case, entries: Sequence[Entry]) -> Verdict:
         verdict, why = AGREES, ""
     else:
         less = f"ahead, but by less than {said.factor:g} times" if found == AHEAD == said.outcome else ""
-        verdict, why = DIFFERS, less or (LITERAL_WHY if arm.literal else WHY.get(place, ""))
+        verdict, why = DIFFERS, less or (LITERAL_WHY if algorithm.literal else WHY.get(place, ""))
     item = f"Figure 4, {case.function}, d = {case.dimension}, {case.method}"
     return Verdict(item, said.words, f"{found}; times lower: {numbers}", verdict, why)
 
 
 def overall(outcomes: Sequence[str]) -> str:
-    """Of several marks together, in the order of evaluations.
+    """Combine the outcomes at several marks, in the order of evaluations.
 
     >>> overall([AHEAD, EVEN]), overall([BEHIND, EVEN, AHEAD])
     ('ahead of its latent', 'behind at first, ahead later')

@@ -1,4 +1,4 @@
-"""The functions of an experiment in one compiled program: which one a run sees is data, so all share a compilation."""
+"""The functions of an experiment in one compiled program: the choice of the function is data, so all share a compilation."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -12,15 +12,16 @@ from thalweg.strategies.strategy import Array
 
 
 class Landscape(NamedTuple):
-    """Which function, where it lies and how it is turned; stacked along a leading axis, one a run."""
+    """A function with its translation and rotation; stacked along a leading axis, one for each run."""
 
     which: Any
+    """The index of the function."""
     shift: Any
     rotation: Any
 
 
 def draw(functions: tuple[str, ...], function: str, d: int, seeds: Sequence[int]) -> Landscape:
-    """The landscapes of the seeds; they depend on seed, function and dimension alone, so all arms meet the same.
+    """Draw the landscapes of the seeds; they depend on seed, function and dimension alone, so all algorithms meet the same.
 
     >>> draw(("rosenbrock", "bent-cigar"), "bent-cigar", 2, [7, 8]).rotation.shape
     (2, 2, 2)
@@ -32,7 +33,7 @@ def draw(functions: tuple[str, ...], function: str, d: int, seeds: Sequence[int]
 
 @cache
 def family(functions: tuple[str, ...]) -> Callable[[Array, Landscape], Array]:
-    """The value of the function that the landscape names, at one point; all are computed, which is cheap.
+    """Return a function that evaluates the function of a landscape at one point; it computes all, which is cheap.
 
     The same names give the same function object, for which compiled programs are kept.
     """

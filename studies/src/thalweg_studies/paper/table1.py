@@ -1,9 +1,8 @@
 """Table 1 of the paper: f - f_min at convergence on four multimodal functions, means over seeds.
 
-Convergence is a fixed number of generations, the same for all arms, after which hardly any run still improves; the share of
-runs that improved by no more than `SAME` in their last tenth is reported beside each mean. (PyBrain's xNES, which the paper
-used, has no stop test.) On Beale's function 15 to 20 runs in 100 take the valley that never ends: they fall towards 0.452 for
-as long as they run.
+Convergence is a fixed number of generations, the same for all algorithms, after which hardly any run still improves. Each mean
+comes with the share of runs that improved by no more than `SAME` in their last tenth. (PyBrain's xNES, which the paper used,
+has no stop test.) On Beale's function 15 to 20 runs in 100 take an endless valley, and fall towards 0.452 as long as they run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,26 +10,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from thalweg_studies.paper import statistics
-from thalweg_studies.paper.arms import ARMS
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.statistics import Interval
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.common import statistics
+from thalweg_studies.common.algorithms import ALGORITHMS
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.statistics import Interval
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
-FULL = Race("table1", ("styblinski", "rastrigin", "griewank", "beale"), {2: 150, 4: 250})
+FULL = Comparison("table1", ("styblinski", "rastrigin", "griewank", "beale"), {2: 150, 4: 250})
 QUICK = replace(FULL, generations={2: 75})
-SEEDS, QUICK_SEEDS = 100, 5
 PAPER_SEEDS = 20
 
 SAME = 1e-6
-"""Values closer than this are the same minimum."""
+"""The largest difference of values that count as the same minimum."""
 
 WRONG = 14.136719
-"""What a coordinate of Styblinski's function costs that ended in its other minimum."""
+"""The cost of one coordinate of Styblinski's function in its other minimum."""
 
 BEALE_VALLEY = 0.452
-"""Where the valley of Beale's function leads that never ends; a run that is in it is above."""
+"""The limit of f along the endless valley of Beale's function; runs in that valley are above it."""
 
 PAPER: dict[tuple[str, int], tuple[float, float, float, float]] = {
     ("styblinski", 2): (11.3, 5.65, 9.89, 9.89),
@@ -47,7 +45,7 @@ PAPER: dict[tuple[str, int], tuple[float, float, float, float]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One arm on one function."""
+    """One algorithm on one function."""
 
     function: str
     dimension: int
@@ -55,27 +53,29 @@ class Entry:
     runs: int
     mean: float
     interval: Interval
-    """95%, of the mean."""
+    """The 95% interval of the mean."""
     paper: float
+    """The mean that the paper reports."""
     expected: Interval
-    """Where the mean of 20 further runs falls with 95%: the paper's, if it was such a mean, is inside."""
+    """The interval that holds the mean of 20 further runs with 95%, so the paper's too if its runs are alike."""
     p: float | None
-    """Of the paired test against the latent; None for the latent itself."""
+    """The p of the paired test against the latent; None for the latent itself."""
     better: int | None
-    """On how many seeds it found a lower minimum than the latent."""
+    """The number of seeds with a lower minimum than the latent's."""
     worse: int | None
+    """The number of seeds with a higher minimum than the latent's."""
     settled: float
     """The share of runs that had converged."""
     twenty: float
-    """The mean of the first 20 runs: as many as the paper's."""
+    """The mean of the first 20 runs, as many as the paper's."""
     wrong: float | None
-    """The mean number of coordinates in the wrong minimum, Styblinski's function only."""
+    """The mean number of coordinates in the wrong minimum, for Styblinski's function."""
 
     @property
     def verdict(self) -> str:
-        """Whether the paper's mean of 20 seeds is one that such runs could give, up to the digits it was printed with.
+        """The verdict: agrees if such runs can give the paper's mean of 20 seeds, up to its printed digits.
 
-        Fewer runs than the paper's say nothing: none of them may have met what happens to one run in ten.
+        Fewer runs than the paper's are unclear: none of them may have met what happens to one run in ten.
         """
         if self.runs < PAPER_SEEDS:
             return UNCLEAR
@@ -84,32 +84,34 @@ class Entry:
         return AGREES if low - digit <= self.paper <= high + digit else DIFFERS
 
 
-def summarise(experiment: Race, cases: Mapping[Case, np.ndarray]) -> list[Entry]:
-    """The table."""
+def summarise(experiment: Comparison, cases: Mapping[Case, np.ndarray]) -> list[Entry]:
+    """Return the entries of the table."""
     order = [
         Case(function, d, method)
         for function in experiment.functions
         for d in experiment.generations
-        for method in experiment.arms
+        for method in experiment.algorithms
     ]
     return [
-        describe(case, cases[case], cases.get(case._replace(method=ARMS[case.method].against)), experiment.grid(case.dimension))
+        describe(
+            case, cases[case], cases.get(case._replace(method=ALGORITHMS[case.method].against)), experiment.grid(case.dimension)
+        )
         for case in order
         if case in cases
     ]
 
 
 def describe(case: Case, best: np.ndarray, latent: np.ndarray | None, grid: np.ndarray) -> Entry:
-    """One entry, from best values (seeds, grid) of an arm and of its latent."""
-    arm, final = ARMS[case.method], best[:, -1]
+    """Return one entry, from best values (seeds, grid) of an algorithm and of its latent."""
+    algorithm, final = ALGORITHMS[case.method], best[:, -1]
     late = int(np.searchsorted(grid, 0.9 * grid[-1]))
     p = better = worse = None
-    if latent is not None and not arm.baseline:
+    if latent is not None and not algorithm.baseline:
         pairs = min(len(final), len(latent))  # the first seeds are the same landscapes
         own, other = (minimum(case.function, values[:pairs]) for values in (final, latent[:, -1]))
         p = statistics.paired_p(own, other, SAME)
         better, worse = int(np.sum(own < other - SAME)), int(np.sum(own > other + SAME))
-    column = (0 if arm.against == "CMA-ES" else 2) + (not arm.baseline)
+    column = (0 if algorithm.against == "CMA-ES" else 2) + (not algorithm.baseline)
     return Entry(
         case.function,
         case.dimension,
@@ -129,7 +131,7 @@ def describe(case: Case, best: np.ndarray, latent: np.ndarray | None, grid: np.n
 
 
 def minimum(function: str, final: np.ndarray) -> np.ndarray:
-    """The minima that runs came to: those in Beale's valley share one, however far each has got.
+    """Return the minima that runs found; those in Beale's endless valley share one, however far each has got.
 
     >>> minimum("beale", np.array([0.7, 0.46, 0.0])).tolist()
     [0.452, 0.452, 0.0]
@@ -145,7 +147,7 @@ HEAD = (
 
 
 def shown(value: float) -> str:
-    """A value as the table shows it: the minimum itself is 0.
+    """Format a value for the table, with 0 for the minimum itself.
 
     >>> shown(3e-32), shown(0.12345)
     ('0', '0.123')
@@ -154,7 +156,7 @@ def shown(value: float) -> str:
 
 
 def table(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """The cells, for people, under `HEAD`."""
+    """Return the rows under `HEAD`."""
     return [
         (
             entry.function,
@@ -175,12 +177,12 @@ def table(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 
 def verdicts(entries: Sequence[Entry]) -> list[Verdict]:
-    """The numbers of each function and dimension together, for the library's step and the paper's; then the text's sentence."""
+    """Judge the numbers of each function and dimension, for the library's step and the paper's, then the text's sentence."""
     lines: list[Verdict] = []
     for case in dict.fromkeys((entry.function, entry.dimension) for entry in entries):
         chosen = [entry for entry in entries if (entry.function, entry.dimension) == case]
-        lines.append(_numbers(case, [entry for entry in chosen if not ARMS[entry.method].literal], ""))
-        lines.append(_numbers(case, [entry for entry in chosen if ARMS[entry.method].literal], ", the paper's step"))
+        lines.append(_numbers(case, [entry for entry in chosen if not ALGORITHMS[entry.method].literal], ""))
+        lines.append(_numbers(case, [entry for entry in chosen if ALGORITHMS[entry.method].literal], ", the paper's step"))
     gnn = [entry for entry in entries if entry.method.startswith("GNN-CMA-ES")]
     return [*lines, *(_sentence(method, gnn) for method in dict.fromkeys(entry.method for entry in gnn))]
 
@@ -200,7 +202,7 @@ def _numbers(case: tuple[str, int], entries: Sequence[Entry], of: str) -> Verdic
 
 
 def _sentence(method: str, entries: Sequence[Entry]) -> Verdict:
-    """GNN-CMA-ES against CMA-ES wherever the paper has it ahead, by Wilcoxon's paired test."""
+    """Judge GNN-CMA-ES against CMA-ES where the paper has it ahead, by Wilcoxon's paired test."""
     tested = [entry for entry in entries if entry.method == method and entry.function != "rastrigin" and entry.p is not None]
     clear = [entry for entry in tested if entry.p is not None and entry.p <= 0.05]
     ahead = [entry for entry in clear if (entry.better or 0) > (entry.worse or 0)]
@@ -230,7 +232,7 @@ WHY = {
     ("griewank", True): START,
     ("beale", False): "such a mean needs three runs in four in the valley that never ends",
 }
-"""What explains numbers that differ, by function and whether the step is the paper's."""
+"""Explanations of numbers that differ, by function and whether the step is the paper's."""
 
 SENTENCE_WHY = (
     "the paper's differences rest on 20 seeds, where chance is large (CMA-ES against GNN-CMA-ES on Styblinski's function, from "

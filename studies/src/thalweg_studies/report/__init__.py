@@ -1,1 +1,1 @@
-"""What readers of the experiments see: figures and tables as files."""
+"""Parts of reports that all studies share: pages, tables, figures as files, colours and line styles."""

@@ -1,4 +1,4 @@
-"""A page of headings, text, tables and pictures, as Markdown and as HTML that needs no other file."""
+"""Pages of headings, text, tables and pictures, as Markdown and as self-contained HTML."""
 
 import base64
 import html
@@ -14,7 +14,7 @@ MIME = {".png": "image/png", ".gif": "image/gif", ".svg": "image/svg+xml"}
 
 @dataclass(frozen=True)
 class Heading:
-    """Of a section; the title of the page has level 1."""
+    """The heading of a section; the title of the page has level 1."""
 
     text: str
     level: int = 2
@@ -29,14 +29,14 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list."""
+    """A list of items with bullets."""
 
     items: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of text under a head."""
+    """A table of text cells under a head."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -44,7 +44,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure in a file beside the page."""
+    """A figure in a file in the folder of the page."""
 
     path: Path
     alt: str
@@ -54,7 +54,7 @@ Block = Heading | Paragraph | Bullets | Table | Picture
 
 
 def as_markdown(blocks: Sequence[Block]) -> str:
-    """Pictures by the names of their files.
+    """Return a page as Markdown, with links to the files of pictures.
 
     >>> print(as_markdown([Heading("Result", 1), Bullets(["a < b", "`f(x)`"])]), end="")
     # Result
@@ -66,7 +66,7 @@ def as_markdown(blocks: Sequence[Block]) -> str:
 
 
 def as_html(title: str, blocks: Sequence[Block]) -> str:
-    """With style and pictures inside.
+    """Return a page as HTML, with style and pictures inside.
 
     >>> "<li>a &lt; b</li>" in as_html("Result", [Bullets(["a < b"])])
     True

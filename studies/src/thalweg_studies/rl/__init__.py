@@ -1,1 +1,1 @@
-"""Section 5.3 of Faury et al. (2019), computed again: direct policy search in two environments of MuJoCo."""
+"""Section 5.3 of Faury et al. (2019): direct policy search in two environments of MuJoCo."""

@@ -1,4 +1,4 @@
-"""Gymnasium's MuJoCo environments without what a rollout does not need: the same bits in about half the time."""
+"""Gymnasium's MuJoCo environments reduced to what a rollout needs: the same bits in about half the time."""
 
 import importlib
 from collections.abc import Callable
@@ -9,13 +9,13 @@ import numpy as np
 
 
 class Direct(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment whose steps call MuJoCo themselves, past Gymnasium's wrappers and the environment's own `info`."""
+    """An environment whose steps call MuJoCo directly, without Gymnasium's wrappers and the environment's `info`."""
 
     def __init__(self, env: Any, size: int, observe: Callable[[], np.ndarray], judge: Callable[[Any], tuple[float, bool]]):
-        """Of an environment made by `gymnasium.make`.
+        """Wrap an environment made by `gymnasium.make`.
 
-        `observe` gives the observations, `size` many; `judge` makes one step of an action, by means of `advance`, and gives its
-        reward and whether the episode has failed.
+        `observe` returns the `size` observations. `judge` applies an action for one step, by `advance`, and returns the reward
+        and whether the episode has failed.
         """
         super().__init__(env.unwrapped)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float64)
@@ -25,7 +25,7 @@ class Direct(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     @property
     def spec(self) -> Any:
-        """As registered, with the limit of steps, of which the environment without wrappers does not know."""
+        """The registered specification with the limit of steps, which the environment without wrappers lacks."""
         return self._known
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
@@ -40,7 +40,7 @@ class Direct(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def advance(env: Any) -> Callable[[Any], None]:
-    """What applies an action to an environment for the time of one step."""
+    """Return a function that applies an action to an environment for one step."""
     model, data, control, times = env.model, env.data, env.data.ctrl, env.frame_skip
     step: Any = importlib.import_module("mujoco").mj_step
 

@@ -1,4 +1,4 @@
-"""The paper's two environments, with the observations that it had and with those of today."""
+"""The paper's two environments, with the observations of its time and with those of today."""
 
 import ctypes
 import importlib
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.objectives.rl.environment import require
+from thalweg.objectives.rl import environment
+from thalweg_studies.common.extras import require
 
 
 def swimmer(**options: Any) -> Any:
-    """Swimmer-v5 with 13 observations, as rllab's: positions, velocities, and the torso's centre of mass."""
-    env = _made("Swimmer-v5", exclude_current_positions_from_observation=False, **options)
+    """Make Swimmer-v5 with 13 observations, as rllab's: positions, velocities, and the torso's centre of mass."""
+    env = _make("Swimmer-v5", exclude_current_positions_from_observation=False, **options)
     direct, bare = _direct(), env.unwrapped
     advance, dt = direct.advance(bare), bare.dt
     positions, velocities, centre = bare.data.qpos, bare.data.qvel, bare.data.subtree_com[bare.model.body("torso").id]
@@ -26,8 +27,8 @@ def swimmer(**options: Any) -> Any:
 
 
 def inverted_double_pendulum(**options: Any) -> Any:
-    """InvertedDoublePendulum-v5 with 11 observations, as before v5: with the constraint forces on the two hinges, always 0."""
-    env = _made("InvertedDoublePendulum-v5", **options)
+    """Make InvertedDoublePendulum-v5 with 11 observations, as before v5: with the forces on the two hinges, always 0."""
+    env = _make("InvertedDoublePendulum-v5", **options)
     direct, data = _direct(), env.unwrapped.data
     advance = direct.advance(env.unwrapped)
     cart, angles, velocities, forces, tip = data.qpos[:1], data.qpos[1:], data.qvel, data.qfrc_constraint, data.site_xpos[0]
@@ -46,38 +47,33 @@ def inverted_double_pendulum(**options: Any) -> Any:
 
 
 def modern_swimmer(**options: Any) -> Any:
-    """Swimmer-v5 with its own 8 observations."""
-    return _made("Swimmer-v5", **options)
+    """Make Swimmer-v5 with its own 8 observations."""
+    return _make("Swimmer-v5", **options)
 
 
 def modern_inverted_double_pendulum(**options: Any) -> Any:
-    """InvertedDoublePendulum-v5 with its own 9 observations."""
-    return _made("InvertedDoublePendulum-v5", **options)
+    """Make InvertedDoublePendulum-v5 with its own 9 observations."""
+    return _make("InvertedDoublePendulum-v5", **options)
 
 
 def require_mujoco() -> Any:
-    """The module `mujoco`, or an error that says how to get it."""
-    try:
-        return importlib.import_module("mujoco")
-    except ModuleNotFoundError as error:
-        if error.name != "mujoco":
-            raise
-        raise ImportError('these environments need mujoco, which is not installed: run pip install "thalweg[rl]"') from error
+    """Import `mujoco`; the error if it is missing says how to install it."""
+    return require("mujoco", "thalweg[rl]")
 
 
-def _made(name: str, **options: Any) -> Any:
-    gymnasium, mujoco = require(), require_mujoco()
+def _make(name: str, **options: Any) -> Any:
+    gymnasium, mujoco = environment.require(), require_mujoco()
     env = gymnasium.make(name, disable_env_checker=True, **options)
     _stop_the_clock()
-    # nothing in either environment can touch anything, and not to look for it saves a tenth of the time, to the same bits
+    # no bodies can touch in either environment; without the search for contacts a step takes a tenth less, to the same bits
     env.unwrapped.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     return env
 
 
 def _stop_the_clock() -> None:
-    """MuJoCo's module sets a clock, which is read a hundred times in a step, for a profile: a quarter of the time.
+    """Switch off MuJoCo's profiling clock, which is read a hundred times in a step and takes a quarter of the time.
 
-    `set_mjcb_time(None)` leaves it as it is, so the library's own variable is cleared, where that can be found.
+    `set_mjcb_time(None)` has no effect, so the variable of the C library is cleared, where it can be found.
     """
     callbacks = importlib.import_module("mujoco._callbacks").__file__
     with suppress(OSError, ValueError):
@@ -85,5 +81,5 @@ def _stop_the_clock() -> None:
 
 
 def _direct() -> Any:
-    """The module that needs gymnasium and mujoco: imported where they are needed."""
+    """Import the module that needs gymnasium and mujoco."""
     return importlib.import_module("thalweg_studies.rl.direct")

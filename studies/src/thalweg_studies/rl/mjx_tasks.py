@@ -11,12 +11,12 @@ from thalweg_studies.rl import environments
 
 
 def swimmer() -> Task:
-    """As `environments.swimmer`, with 13 observations."""
+    """Return the task of `environments.swimmer`, with 13 observations."""
     env = environments.swimmer().unwrapped
     torso, dt = env.model.body("torso").id, env.dt
 
     def start(key: Key) -> tuple[Array, Array]:
-        return _shaken(key, env, lambda key, n: jax.random.uniform(key, (n,), minval=-0.1, maxval=0.1))
+        return _start(key, env, lambda key, n: jax.random.uniform(key, (n,), minval=-0.1, maxval=0.1))
 
     def observe(data: Any) -> Array:
         return jnp.concatenate([data.qpos, data.qvel, data.subtree_com[torso]])
@@ -28,11 +28,11 @@ def swimmer() -> Task:
 
 
 def inverted_double_pendulum() -> Task:
-    """As `environments.inverted_double_pendulum`, with 11 observations."""
+    """Return the task of `environments.inverted_double_pendulum`, with 11 observations."""
     env = environments.inverted_double_pendulum().unwrapped
 
     def start(key: Key) -> tuple[Array, Array]:
-        return _shaken(key, env, lambda key, n: 0.1 * jax.random.normal(key, (n,)))
+        return _start(key, env, lambda key, n: 0.1 * jax.random.normal(key, (n,)))
 
     def observe(data: Any) -> Array:
         angles, speeds, forces = data.qpos[1:], jnp.clip(data.qvel, -10, 10), jnp.clip(data.qfrc_constraint, -10, 10)
@@ -46,8 +46,8 @@ def inverted_double_pendulum() -> Task:
     return Task(env.model, env.frame_skip, start, observe, reward, failed=lambda data: data.site_xpos[0, 2] <= 1)
 
 
-def _shaken(key: Key, env: Any, speeds: Any) -> tuple[Array, Array]:
-    """Positions within 0.1 of those of the model, and random velocities."""
+def _start(key: Key, env: Any, speeds: Any) -> tuple[Array, Array]:
+    """Return positions within 0.1 of those of the model, and random velocities."""
     first, second = jax.random.split(key)
     positions = jax.random.uniform(first, (env.model.nq,), minval=-0.1, maxval=0.1)
     return env.init_qpos + positions, env.init_qvel + speeds(second, env.model.nv)

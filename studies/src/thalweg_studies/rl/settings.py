@@ -1,40 +1,45 @@
-"""The two experiments in their sizes.
+"""The settings of the two experiments, and their sizes.
 
-Environments, M = 10, at most 1000 steps, linear deterministic policies and 5 seeds are the paper's. It says nothing of the
-start, the population and the budget. Here x0 = 0, and all arms share a sigma0 and a population that were chosen with CMA-ES in
-short runs from seeds 1 to 3: for the pendulum out of 11 (the library's default in that dimension), 22 and 44 points and sigma0
-= 0.03, 0.1, 1 and 10, for the swimmer out of 13 (the default) and 26 points and 0.3 and 1. The budgets let xNES come near the
-goal. A pendulum that 20 populations in a row have balanced is solved, and its run over: what follows would cost the most.
+Environments, M = 10, at most 1000 steps, linear deterministic policies and 5 seeds are the paper's. It does not state the
+start, the population and the budget. Here x0 = 0, and all algorithms share a sigma0 and a population, chosen with CMA-ES in
+short runs from seeds 1 to 3. Candidates for the pendulum were 11 (the library's default), 22 and 44 points and sigma0 = 0.03,
+0.1, 1 and 10; for the swimmer 13 (the default) and 26 points and sigma0 = 0.3 and 1. The budgets let xNES come near the goal.
+A pendulum that 20 successive populations have balanced is solved and its run ends, as the rest would cost the most.
 """
 
 from dataclasses import dataclass, replace
 
+from thalweg_studies.common.algorithms import DEFAULT_FLOW
 from thalweg_studies.rl import environments
-from thalweg_studies.rl.arms import MAIN, NICE
-from thalweg_studies.rl.race import PolicyRace
+from thalweg_studies.rl.comparison import PolicyComparison
 
 SEEDS, QUICK_SEEDS = 5, 2
+
+MAIN = ("xNES", DEFAULT_FLOW[0].name, "CMA-ES", DEFAULT_FLOW[1].name)
+"""The algorithms with the library's flow, and their latents."""
+NICE = ("GNN-xNES", "GNN-CMA-ES")
+"""The algorithms with the paper's flow, learned by the trust-region step."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """One experiment, as a whole and for a quick look; both with the paper's observations and with those of today."""
+    """One experiment in full and in small, with the paper's observations and with those of today."""
 
-    full: PolicyRace
-    small: PolicyRace
-    modern: PolicyRace
-    modern_small: PolicyRace
+    full: PolicyComparison
+    small: PolicyComparison
+    modern: PolicyComparison
+    modern_small: PolicyComparison
 
 
-def _sizes(full: PolicyRace, modern: PolicyRace, *, short: int) -> Sizes:
-    def small(race: PolicyRace) -> PolicyRace:
-        few = {"generations": {race.dimension: 4}, "popsize": 8, "rollouts": 2, "steps": short, "last": 4}
-        return replace(race, **few, arms=race.arms[:2])
+def _sizes(full: PolicyComparison, modern: PolicyComparison, *, short: int) -> Sizes:
+    def small(comparison: PolicyComparison) -> PolicyComparison:
+        few = {"generations": {comparison.dimension: 4}, "popsize": 8, "rollouts": 2, "steps": short, "last": 4}
+        return replace(comparison, **few, algorithms=comparison.algorithms[:2])
 
     return Sizes(full, small(full), modern, small(modern))
 
 
-PENDULUM = PolicyRace(
+PENDULUM = PolicyComparison(
     "rl-pendulum",
     ("inverted-double-pendulum",),
     {11: 182},
@@ -47,7 +52,7 @@ PENDULUM = PolicyRace(
     enough=20,
     seconds=0.2,
 )
-SWIMMER = PolicyRace(
+SWIMMER = PolicyComparison(
     "rl-swimmer",
     ("swimmer",),
     {26: 100},
@@ -70,12 +75,12 @@ MODERN_SWIMMER = replace(
 )
 
 
-def with_nice(race: PolicyRace) -> PolicyRace:
-    """The same experiment with the paper's flow; latents are those of the other."""
-    return replace(race, name=f"{race.name}-nice", arms=NICE[: len(race.arms) // 2])
+def with_nice(comparison: PolicyComparison) -> PolicyComparison:
+    """Return the experiment with the paper's flow, without the latents alone."""
+    return replace(comparison, name=f"{comparison.name}-nice", algorithms=NICE[: len(comparison.algorithms) // 2])
 
 
-RACES: dict[str, Sizes] = {
+COMPARISONS: dict[str, Sizes] = {
     "pendulum": _sizes(PENDULUM, MODERN_PENDULUM, short=200),
     "swimmer": _sizes(SWIMMER, MODERN_SWIMMER, short=60),
 }

@@ -1,16 +1,16 @@
-"""What the runs say: returns on the way and at the end, evaluations to given returns, and the paper's sentence."""
+"""Summary of policy search: returns during the runs and at the end, evaluations to given returns, and the paper's claim."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, sqrt
+from math import inf, isfinite
 
 import numpy as np
 
-from thalweg_studies.paper.arms import ARMS
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.statistics import Interval
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
-from thalweg_studies.rl.race import PolicyRace, Runs
+from thalweg_studies.common.algorithms import ALGORITHMS
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.statistics import Interval, t_interval
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.rl.comparison import PolicyComparison, PolicyRuns
 
 PAPER_SEEDS = 5
 CLAIM = "GNN-xNES discovers behaviours of high rewards faster than xNES"
@@ -18,20 +18,20 @@ CLAIM = "GNN-xNES discovers behaviours of high rewards faster than xNES"
 
 @dataclass(frozen=True)
 class Reach:
-    """When runs reached a return: the first population whose mean is as high."""
+    """The evaluations at which runs reached a return, by the first population whose mean is as high."""
 
     target: float
     evaluations: tuple[float, ...]
-    """Of each run; inf if never."""
+    """The number of evaluations of each run; inf if never."""
 
     @property
     def reached(self) -> int:
-        """How many runs did."""
+        """The number of runs that reached it."""
         return sum(map(isfinite, self.evaluations))
 
     @property
     def shown(self) -> str:
-        """The median over all runs and the quickest and slowest, for people."""
+        """The median over all runs, the fastest and the slowest, as text."""
         if not self.reached:
             return f"never; 0 of {len(self.evaluations)}"
         low, middle, high = (
@@ -43,65 +43,50 @@ class Reach:
 
 @dataclass(frozen=True)
 class Entry:
-    """One arm in one environment."""
+    """One algorithm in one environment."""
 
     method: str
     runs: int
     area: float
     """The mean return over all populations of a run."""
     ahead: tuple[float, Interval] | None
-    """How much higher that is than the latent's from the same seeds, with its 95% interval; None for the latent itself."""
+    """The area minus the latent's from the same seeds, with its 95% interval; None for the latent itself."""
     reaches: tuple[Reach, ...]
     final: float
     """The mean return of the last policies in fresh rollouts."""
     interval: Interval
+    """The 95% interval of `final`."""
     best: float
-    """Of the last policies."""
+    """The best mean return of a last policy."""
 
 
-def summarise(race: PolicyRace, cases: Mapping[Case, Runs]) -> list[Entry]:
-    """One entry for each arm that has runs."""
+def summarise(comparison: PolicyComparison, cases: Mapping[Case, PolicyRuns]) -> list[Entry]:
+    """Return an entry for each algorithm that has runs."""
     entries: list[Entry] = []
     for case, runs in cases.items():
-        latent = cases.get(case._replace(method=ARMS[case.method].against))
+        latent = cases.get(case._replace(method=ALGORITHMS[case.method].against))
         area = runs.mean.mean(1)
         ahead = None
-        if latent is not None and not ARMS[case.method].baseline:
+        if latent is not None and not ALGORITHMS[case.method].baseline:
             pairs = min(len(area), len(latent.mean))
             difference = area[:pairs] - latent.mean.mean(1)[:pairs]
             ahead = float(difference.mean()), t_interval(difference)
-        reaches = tuple(reach(race, runs.mean, target) for target in race.targets)
+        reaches = tuple(reach(comparison, runs.mean, target) for target in comparison.targets)
         final = float(runs.final.mean()), t_interval(runs.final)
         entries.append(Entry(case.method, len(area), float(area.mean()), ahead, reaches, *final, float(runs.final.max())))
     return entries
 
 
-def reach(race: PolicyRace, means: np.ndarray, target: float) -> Reach:
-    """When each run, a row of population means, reached the target."""
+def reach(comparison: PolicyComparison, means: np.ndarray, target: float) -> Reach:
+    """Return when each run, a row of population means, reached the target."""
     there = means >= target
-    first = np.where(there.any(1), race.evaluations[there.argmax(1)], inf)
+    first = np.where(there.any(1), comparison.evaluations[there.argmax(1)], inf)
     return Reach(target, tuple(first.tolist()))
 
 
-def t_interval(values: np.ndarray) -> Interval:
-    """The 95% interval of a mean by Student's t: with five runs a bootstrap's is too narrow.
-
-    >>> low, high = t_interval(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
-    >>> round(low, 2), round(high, 2)
-    (1.04, 4.96)
-    """
-    from scipy.special import stdtrit
-
-    n = len(values)
-    if n < 2:
-        return -inf, inf
-    half = float(stdtrit(n - 1, 0.975)) * float(values.std(ddof=1)) / sqrt(n)
-    return float(values.mean()) - half, float(values.mean()) + half
-
-
-def head(race: PolicyRace) -> tuple[str, ...]:
-    """Of the table."""
-    targets = (f"evaluations to {target:,.0f}: median [all runs]; how many" for target in race.targets)
+def head(comparison: PolicyComparison) -> tuple[str, ...]:
+    """Return the columns of the table."""
+    targets = (f"evaluations to {target:,.0f}: median [all runs]; how many" for target in comparison.targets)
     return (
         "algorithm",
         "runs",
@@ -114,7 +99,7 @@ def head(race: PolicyRace) -> tuple[str, ...]:
 
 
 def table(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """The cells, for people, under `head`."""
+    """Return the rows under `head`."""
     return [
         (
             entry.method,
@@ -129,16 +114,16 @@ def table(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
     ]
 
 
-def verdicts(race: PolicyRace, entries: Sequence[Entry]) -> list[Verdict]:
-    """For each flow: whether it is faster than its latent, by the mean return over the run from the same seeds."""
-    goal, lines = race.targets[-1], list[Verdict]()
+def verdicts(comparison: PolicyComparison, entries: Sequence[Entry]) -> list[Verdict]:
+    """Judge each flow: faster than its latent or not, by the mean return over the run from the same seeds."""
+    goal, lines = comparison.targets[-1], list[Verdict]()
     for entry in entries:
         if entry.ahead is None:
             continue
-        arm = ARMS[entry.method]
-        latent = next(other for other in entries if other.method == arm.against)
+        algorithm = ALGORITHMS[entry.method]
+        latent = next(other for other in entries if other.method == algorithm.against)
         gain, (low, high) = entry.ahead
-        said = CLAIM if arm.against == "xNES" else "nothing: CMA-ES was not run"
+        said = CLAIM if algorithm.against == "xNES" else "nothing: CMA-ES was not run"
         few = entry.runs < PAPER_SEEDS
         verdict = UNCLEAR if few or low <= 0 <= high else AGREES if low > 0 else DIFFERS
         why = (
@@ -150,9 +135,9 @@ def verdicts(race: PolicyRace, entries: Sequence[Entry]) -> list[Verdict]:
         )
         ours = (
             f"mean return over the run higher by {_with_interval(gain, (low, high))}; evaluations to {goal:,.0f}: "
-            f"{entry.reaches[-1].shown}, {arm.against} {latent.reaches[-1].shown}"
+            f"{entry.reaches[-1].shown}, {algorithm.against} {latent.reaches[-1].shown}"
         )
-        lines.append(Verdict(f"Section 5.3, {race.title}: {entry.method}", said, ours, verdict, why))
+        lines.append(Verdict(f"Section 5.3, {comparison.title}: {entry.method}", said, ours, verdict, why))
     return lines
 
 

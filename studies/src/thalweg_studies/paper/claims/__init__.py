@@ -1,4 +1,4 @@
-"""The sentences of the paper's text as experiments: one file a claim, and one line here."""
+"""The sentences of the paper's text as experiments: one file for each claim, and one line here."""
 
 from thalweg_studies.paper.claims import (
     any_latent,
@@ -20,6 +20,6 @@ CLAIMS: dict[str, Claim] = {
     "any-latent": any_latent.CLAIM,
     "bending": bending.CLAIM,
 }
-"""Claims by the name of their experiment, without the "claim-"."""
+"""Claims by the name of their experiment without "claim-"."""
 
 __all__ = ["CLAIMS", "Cases", "Claim", "Finding"]

@@ -4,56 +4,56 @@ from dataclasses import replace
 
 import numpy as np
 
-from thalweg_studies.paper.arms import ARMS, OTHER_LATENTS
+from thalweg_studies.common.algorithms import ALGORITHMS, OTHER_LATENTS
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
 from thalweg_studies.paper.claims.claim import Cases, Claim, Finding
 from thalweg_studies.paper.claims.measure import (
     AHEAD,
     BEHIND,
-    COMPARISON_HEAD,
     EVEN,
     FEW,
+    RATIO_HEAD,
     TOO_FEW,
-    Comparison,
+    MedianRatio,
     compare_all,
     listed,
     overall,
 )
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
-FULL = Race(
+FULL = Comparison(
     "claim-any-latent",
     ("rosenbrock",),
     {2: 60},
-    arms=("xNES", "GNN-xNES", "CMA-ES", "GNN-CMA-ES", *(arm.name for arm in OTHER_LATENTS)),
+    algorithms=("xNES", "GNN-xNES", "CMA-ES", "GNN-CMA-ES", *(algorithm.name for algorithm in OTHER_LATENTS)),
     marks={2: (500, 1000)},
 )
 QUICK = replace(
     FULL,
     functions=("rosenbrock", "bent-cigar"),  # as other claims have them: all compile the same program
     generations={2: 40},
-    arms=("xNES", "GNN-xNES"),
+    algorithms=("xNES", "GNN-xNES"),
     marks={2: (500,)},
 )
 
 
-def judge(race: Race, cases: Cases) -> Finding:
-    """Each latent with the library's flow against the latent alone."""
+def judge(comparison: Comparison, cases: Cases) -> Finding:
+    """Compare each latent with the library's flow and the latent alone."""
 
-    def verdict(case: Case, other: str, found: list[Comparison]) -> Verdict:
+    def verdict(case: Case, other: str, found: list[MedianRatio]) -> Verdict:
         return _verdict(case, found, finite=bool(np.all(np.isfinite(cases[case]))))
 
-    flows = [name for name in race.arms if not ARMS[name].baseline]
-    rows, verdicts = compare_all(race, cases, flows, verdict)
-    return Finding(COMPARISON_HEAD, rows, verdicts, REMARK)
+    flows = [name for name in comparison.algorithms if not ALGORITHMS[name].baseline]
+    rows, verdicts = compare_all(comparison, cases, flows, verdict)
+    return Finding(RATIO_HEAD, rows, verdicts, REMARK)
 
 
-def _verdict(case: Case, found: list[Comparison], *, finite: bool) -> Verdict:
+def _verdict(case: Case, found: list[MedianRatio], *, finite: bool) -> Verdict:
     few, outcome = found[0].runs < FEW, overall(found)
     verdict = {AHEAD: AGREES, EVEN: AGREES, BEHIND: DIFFERS}.get(outcome, UNCLEAR)
     return Verdict(
-        f"Section 4.2, {ARMS[case.method].against} as the latent, {case.function}, d = {case.dimension}",
+        f"Section 4.2, {ALGORITHMS[case.method].against} as the latent, {case.function}, d = {case.dimension}",
         "GNN-ES can incorporate virtually any evolution strategy",
         f"{'runs' if finite else 'breaks down'}, {outcome}; times lower than the latent alone: {listed(found)} evaluations",
         DIFFERS if not finite else UNCLEAR if few else verdict,
@@ -77,8 +77,8 @@ CLAIM = Claim(
     100,
     judge,
     {
-        "full covariance": FULL.arms[:4],
-        "diagonal covariance": FULL.arms[4:8],
-        "another distribution, another implementation": FULL.arms[8:],
+        "full covariance": FULL.algorithms[:4],
+        "diagonal covariance": FULL.algorithms[4:8],
+        "another distribution, another implementation": FULL.algorithms[8:],
     },
 )

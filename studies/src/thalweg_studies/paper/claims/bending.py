@@ -1,57 +1,59 @@
-"""An ablation of ours: how much of the gain is bending."""
+"""An ablation of ours: the share of the gain that is due to bending."""
 
 from dataclasses import replace
 
-from thalweg_studies.paper.arms import AFFINE, ARMS
+from thalweg_studies.common.algorithms import AFFINE, ALGORITHMS
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
 from thalweg_studies.paper.claims.claim import Cases, Claim, Finding
 from thalweg_studies.paper.claims.measure import (
     AHEAD,
     BEHIND,
-    COMPARISON_HEAD,
     FEW,
+    RATIO_HEAD,
     TOO_FEW,
-    Comparison,
+    MedianRatio,
     compare,
-    comparison_row,
     listed,
     marks,
     overall,
+    ratio_row,
 )
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
-NAMES = tuple(arm.name for arm in AFFINE)
+NAMES = tuple(algorithm.name for algorithm in AFFINE)
 
-FULL = Race(
+FULL = Comparison(
     "claim-bending",
     ("rosenbrock", "bent-cigar"),
     {2: 60, 10: 120},
-    arms=tuple(name for own in NAMES for name in (ARMS[ARMS[own].against].against, ARMS[own].against, own)),
+    algorithms=tuple(
+        name for own in NAMES for name in (ALGORITHMS[ALGORITHMS[own].against].against, ALGORITHMS[own].against, own)
+    ),
     marks={2: (500, 1000), 10: (5000, 10_000)},
 )
-QUICK = replace(FULL, generations={2: 40}, arms=FULL.arms[:3], marks={2: (500,)})
+QUICK = replace(FULL, generations={2: 40}, algorithms=FULL.algorithms[:3], marks={2: (500,)})
 
 
-def judge(race: Race, cases: Cases) -> Finding:
-    """NICE against a flow that is affine, and both against the latent alone."""
+def judge(comparison: Comparison, cases: Cases) -> Finding:
+    """Compare NICE with an affine flow, and both with the latent alone."""
     rows: list[tuple[str, ...]] = []
     verdicts: list[Verdict] = []
-    for function in race.functions:
-        for d in race.generations:
-            for affine in (name for name in NAMES if name in race.arms):
-                bent = ARMS[affine].against
-                latent = ARMS[bent].against
-                for own, other in ((affine, latent), (bent, latent), (bent, affine)):
+    for function in comparison.functions:
+        for d in comparison.generations:
+            for affine in (name for name in NAMES if name in comparison.algorithms):
+                nice = ALGORITHMS[affine].against
+                latent = ALGORITHMS[nice].against
+                for own, other in ((affine, latent), (nice, latent), (nice, affine)):
                     case = Case(function, d, own)
-                    found = [compare(race, cases, case, other, mark) for mark in marks(race, d)]
-                    rows += [comparison_row(race, cases, case, other, each) for each in found]
+                    found = [compare(comparison, cases, case, other, mark) for mark in marks(comparison, d)]
+                    rows += [ratio_row(comparison, cases, case, other, each) for each in found]
                     if other == affine:
                         verdicts.append(_verdict(case, found))
-    return Finding(COMPARISON_HEAD, rows, verdicts, REMARK)
+    return Finding(RATIO_HEAD, rows, verdicts, REMARK)
 
 
-def _verdict(case: Case, found: list[Comparison]) -> Verdict:
+def _verdict(case: Case, found: list[MedianRatio]) -> Verdict:
     few, outcome = found[0].runs < FEW, overall(found)
     return Verdict(
         f"Ablation, {case.method}, {case.function}, d = {case.dimension}",
@@ -76,5 +78,5 @@ CLAIM = Claim(
     QUICK,
     50,
     judge,
-    {latent: (latent, ARMS[own].against, own) for own, latent in zip(NAMES, ("xNES", "CMA-ES"), strict=True)},
+    {latent: (latent, ALGORITHMS[own].against, own) for own, latent in zip(NAMES, ("xNES", "CMA-ES"), strict=True)},
 )

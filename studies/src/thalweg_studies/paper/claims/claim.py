@@ -1,42 +1,42 @@
-"""What a claim of the paper's text becomes: an experiment, and a rule that judges its results."""
+"""A claim of the paper's text: an experiment, and a rule that judges its results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.verdict import Verdict
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.verdict import Verdict
+from thalweg_studies.paper.comparison import Comparison
 
 Cases = Mapping[Case, np.ndarray]
-"""Best values (seeds, grid) by case."""
+"""The best values (seeds, grid) of each case."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What the results say."""
+    """The judgement on the results of a claim."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    """A table under the head."""
+    """The rows of a table under the head."""
     verdicts: Sequence[Verdict]
     remark: str = ""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of the paper, or one question that its readers have."""
+    """One sentence of the paper, or one question of its readers."""
 
     title: str
     sentence: str
-    """What the paper says, and where."""
-    experiment: Race
-    quick: Race
-    """The same with fewer arms and generations."""
+    """The paper's statement, and its place."""
+    experiment: Comparison
+    quick: Comparison
+    """The same experiment with fewer algorithms and generations."""
     seeds: int
-    judge: Callable[[Race, Cases], Finding]
+    judge: Callable[[Comparison, Cases], Finding]
     rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The arms that the figure shows, by the title of its row."""
+    """The algorithms that the figure shows, by the title of its row."""
     log_x: bool = False
-    """Whether the figure's evaluations are on a logarithmic axis."""
+    """True if the figure's evaluations are on a logarithmic axis."""

@@ -4,51 +4,51 @@ from dataclasses import replace
 
 import numpy as np
 
-from thalweg_studies.paper.arms import JOINT_NES
+from thalweg_studies.common.algorithms import JOINT_NES
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
 from thalweg_studies.paper.claims.claim import Cases, Claim, Finding
 from thalweg_studies.paper.claims.measure import (
     AHEAD,
     BEHIND,
-    COMPARISON_HEAD,
     FEW,
+    RATIO_HEAD,
     TOO_FEW,
-    Comparison,
+    MedianRatio,
     Share,
     column,
     compare,
-    comparison_row,
     marks,
+    ratio_row,
     share,
 )
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
 REFERENCE = "xNES"
-NAMES = tuple(arm.name for arm in JOINT_NES)
+NAMES = tuple(algorithm.name for algorithm in JOINT_NES)
 PRECISE = 1e-6
 
-FULL = Race("claim-damping", ("sphere", "rosenbrock"), {2: 80}, arms=(REFERENCE, *NAMES), marks={2: (500, 1000)})
-QUICK = replace(FULL, generations={2: 40}, arms=(REFERENCE, NAMES[2]), marks={2: (500,)})
+FULL = Comparison("claim-damping", ("sphere", "rosenbrock"), {2: 80}, algorithms=(REFERENCE, *NAMES), marks={2: (500, 1000)})
+QUICK = replace(FULL, generations={2: 40}, algorithms=(REFERENCE, NAMES[2]), marks={2: (500,)})
 
-HEAD = (*COMPARISON_HEAD, "stalled [95%]")
+HEAD = (*RATIO_HEAD, "stalled [95%]")
 
 
-def judge(race: Race, cases: Cases) -> Finding:
-    """Whether little damping breaks runs, and whether any damping is as fast as xNES."""
+def judge(comparison: Comparison, cases: Cases) -> Finding:
+    """Judge whether little damping breaks runs, and whether any damping is as fast as xNES."""
     rows: list[tuple[str, ...]] = []
     verdicts: list[Verdict] = []
-    tried = [name for name in NAMES if name in race.arms]
-    for function in race.functions:
-        for d in race.generations:
-            last: dict[str, Comparison] = {}
+    tried = [name for name in NAMES if name in comparison.algorithms]
+    for function in comparison.functions:
+        for d in comparison.generations:
+            last: dict[str, MedianRatio] = {}
             halts: dict[str, Share] = {}
             for method in tried:
                 case = Case(function, d, method)
-                halts[method] = share(stalled(race, d, cases[case]))
-                for mark in marks(race, d):
-                    last[method] = compare(race, cases, case, REFERENCE, mark)
-                    row = comparison_row(race, cases, case, REFERENCE, last[method])
+                halts[method] = share(stalled(comparison, d, cases[case]))
+                for mark in marks(comparison, d):
+                    last[method] = compare(comparison, cases, case, REFERENCE, mark)
+                    row = ratio_row(comparison, cases, case, REFERENCE, last[method])
                     rows.append((*row, str(halts[method])))
             where = f"{function}, d = {d}"
             if NAMES[0] in halts:
@@ -57,9 +57,9 @@ def judge(race: Race, cases: Cases) -> Finding:
     return Finding(HEAD, rows, verdicts, REMARK)
 
 
-def stalled(race: Race, d: int, best: np.ndarray) -> np.ndarray:
-    """Which runs found nothing better in the second half of their budget, though they were not there yet."""
-    half = column(race, d, int(race.grid(d)[-1]) // 2)
+def stalled(comparison: Comparison, d: int, best: np.ndarray) -> np.ndarray:
+    """Mark the runs that found nothing better in the second half of their budget though they had not converged."""
+    half = column(comparison, d, int(comparison.grid(d)[-1]) // 2)
     return (best[:, half] <= best[:, -1]) & (best[:, -1] > PRECISE)
 
 
@@ -75,7 +75,7 @@ def _spurious(where: str, halts: dict[str, Share]) -> Verdict:
     )
 
 
-def _slow(where: str, last: dict[str, Comparison]) -> Verdict:
+def _slow(where: str, last: dict[str, MedianRatio]) -> Verdict:
     best = max(last, key=lambda name: last[name].lower)  # chosen in hindsight, against the claim
     few, (low, high) = last[best].runs < FEW, last[best].interval
     outcomes = {each.outcome for each in last.values()}

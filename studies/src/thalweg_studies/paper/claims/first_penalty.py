@@ -2,49 +2,49 @@
 
 from dataclasses import replace
 
-from thalweg_studies.paper.arms import FIRST_PENALTY, PENALTIES
+from thalweg_studies.common.algorithms import FIRST_PENALTY, PENALTIES
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
 from thalweg_studies.paper.claims.claim import Cases, Claim, Finding
 from thalweg_studies.paper.claims.measure import (
-    COMPARISON_HEAD,
     FEW,
+    RATIO_HEAD,
     REACHED,
     TOO_FEW,
-    Comparison,
     Difference,
+    MedianRatio,
     compare_all,
     listed,
     successes,
 )
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
 REFERENCE = "GNN-xNES (paper)"
-NAMES = tuple(arm.name for arm in FIRST_PENALTY)
+NAMES = tuple(algorithm.name for algorithm in FIRST_PENALTY)
 LITTLE = 0.25
-"""A part of the runs."""
+"""The share of the runs below which a difference counts as little."""
 
-FULL = Race(
+FULL = Comparison(
     "claim-first-penalty",
     ("rosenbrock", "bent-cigar"),
     {2: 60},
-    arms=(REFERENCE, *NAMES),
+    algorithms=(REFERENCE, *NAMES),
     marks={2: (500, 1000)},
 )
-QUICK = replace(FULL, generations={2: 40}, arms=(REFERENCE, NAMES[-1]), marks={2: (500,)})
+QUICK = replace(FULL, generations={2: 40}, algorithms=(REFERENCE, NAMES[-1]), marks={2: (500,)})
 
 
-def judge(race: Race, cases: Cases) -> Finding:
-    """Each lambda_0 against the default of 10."""
+def judge(comparison: Comparison, cases: Cases) -> Finding:
+    """Compare each lambda_0 with the default of 10."""
 
-    def verdict(case: Case, other: str, found: list[Comparison]) -> Verdict:
+    def verdict(case: Case, other: str, found: list[MedianRatio]) -> Verdict:
         return _verdict(case, found, successes(cases, case, other))
 
-    rows, verdicts = compare_all(race, cases, NAMES, verdict)
-    return Finding(COMPARISON_HEAD, rows, verdicts, REMARK)
+    rows, verdicts = compare_all(comparison, cases, NAMES, verdict)
+    return Finding(RATIO_HEAD, rows, verdicts, REMARK)
 
 
-def _verdict(case: Case, found: list[Comparison], difference: Difference) -> Verdict:
+def _verdict(case: Case, found: list[MedianRatio], difference: Difference) -> Verdict:
     few, (low, high) = difference.first.runs < FEW, difference.interval
     verdict = UNCLEAR if few else AGREES if max(-low, high) < LITTLE else DIFFERS if low > 0 or high < 0 else UNCLEAR
     return Verdict(

@@ -1,49 +1,49 @@
-"""Historic data brings little."""
+"""Points of former generations bring little for the flow."""
 
 from dataclasses import replace
 
-from thalweg_studies.paper.arms import ARMS, HISTORY
+from thalweg_studies.common.algorithms import ALGORITHMS, HISTORY
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
 from thalweg_studies.paper.claims.claim import Cases, Claim, Finding
 from thalweg_studies.paper.claims.measure import (
-    COMPARISON_HEAD,
     FEW,
+    RATIO_HEAD,
     REACHED,
     TOO_FEW,
-    Comparison,
     Difference,
+    MedianRatio,
     compare_all,
     listed,
     successes,
 )
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
-NAMES = tuple(arm.name for arm in HISTORY)
+NAMES = tuple(algorithm.name for algorithm in HISTORY)
 UPLIFT = 0.25
-"""So many more runs that come to the minimum would be an uplift."""
+"""The additional share of converged runs that would be an uplift."""
 
-FULL = Race(
+FULL = Comparison(
     "claim-history",
     ("rosenbrock", "bent-cigar"),
     {2: 60},
-    arms=tuple(name for own in NAMES for name in (ARMS[own].against, own)),
+    algorithms=tuple(name for own in NAMES for name in (ALGORITHMS[own].against, own)),
     marks={2: (500, 1000)},
 )
-QUICK = replace(FULL, generations={2: 40}, arms=(ARMS[NAMES[0]].against, NAMES[0]), marks={2: (500,)})
+QUICK = replace(FULL, generations={2: 40}, algorithms=(ALGORITHMS[NAMES[0]].against, NAMES[0]), marks={2: (500,)})
 
 
-def judge(race: Race, cases: Cases) -> Finding:
-    """Five generations of points for the flow against one."""
+def judge(comparison: Comparison, cases: Cases) -> Finding:
+    """Compare a flow that learns from five generations with one that learns from the last."""
 
-    def verdict(case: Case, other: str, found: list[Comparison]) -> Verdict:
+    def verdict(case: Case, other: str, found: list[MedianRatio]) -> Verdict:
         return _verdict(case, found, successes(cases, case, other))
 
-    rows, verdicts = compare_all(race, cases, NAMES, verdict)
-    return Finding(COMPARISON_HEAD, rows, verdicts, REMARK)
+    rows, verdicts = compare_all(comparison, cases, NAMES, verdict)
+    return Finding(RATIO_HEAD, rows, verdicts, REMARK)
 
 
-def _verdict(case: Case, found: list[Comparison], difference: Difference) -> Verdict:
+def _verdict(case: Case, found: list[MedianRatio], difference: Difference) -> Verdict:
     few, (low, high) = difference.first.runs < FEW, difference.interval
     verdict = UNCLEAR if few else DIFFERS if low > 0 else AGREES if high < UPLIFT else UNCLEAR
     return Verdict(
@@ -70,5 +70,5 @@ CLAIM = Claim(
     QUICK,
     50,
     judge,
-    {latent: (ARMS[own].against, own) for own, latent in zip(NAMES, ("xNES", "CMA-ES"), strict=True)},
+    {latent: (ALGORITHMS[own].against, own) for own, latent in zip(NAMES, ("xNES", "CMA-ES"), strict=True)},
 )

@@ -1,4 +1,4 @@
-"""Numbers that the judges of several claims need."""
+"""Measures that several claims use: shares of runs, their differences, and ratios of medians."""
 
 from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
@@ -6,30 +6,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg_studies.paper import statistics
-from thalweg_studies.paper.arms import ARMS
+from thalweg_studies.common import statistics
+from thalweg_studies.common.algorithms import ALGORITHMS
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.statistics import Interval
+from thalweg_studies.common.verdict import Verdict
 from thalweg_studies.paper.claims.claim import Cases
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.statistics import Interval
-from thalweg_studies.paper.verdict import Verdict
+from thalweg_studies.paper.comparison import Comparison
 
 FEW = 10
-"""Fewer runs decide nothing."""
+"""The smallest number of runs that allows a verdict."""
 
 TOO_FEW = f"fewer than {FEW} runs"
 
 REACHED = 1e-4
-"""A run below it on a function with one minimum has found its valley's end, and descends from there on."""
+"""A value of f that means success on a function with one minimum: runs below it go on to descend."""
 
 FLOOR = 1e-18
-"""Lower values are rounding errors of the objective, and count as the same."""
+"""The least value that is told apart; lower ones are rounding errors of the objective."""
 
 AHEAD, EVEN, BEHIND = "ahead", "no clear difference", "behind"
 
 
 class Share(NamedTuple):
-    """In what part of the runs something happened."""
+    """The share of the runs in which something happened, with its 95% interval."""
 
     value: float
     interval: Interval
@@ -41,7 +41,7 @@ class Share(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Of two shares from the same seeds."""
+    """The difference of two shares from the same seeds, with its 95% interval."""
 
     first: Share
     second: Share
@@ -53,19 +53,20 @@ class Difference(NamedTuple):
         return f"{self.first} against {self.second}, difference {self.value:+.0%} [{low:+.0%}, {high:+.0%}]"
 
 
-class Comparison(NamedTuple):
-    """How many times lower the median best value of one arm is than another's from the same seeds."""
+class MedianRatio(NamedTuple):
+    """The median best value of another algorithm over that of this one, from the same seeds."""
 
     mark: int
-    """After how many evaluations."""
+    """The number of evaluations of the comparison."""
     lower: float
+    """The ratio: how many times lower this one is."""
     interval: Interval
     p: float
     runs: int
 
     @property
     def outcome(self) -> str:
-        """What the interval says."""
+        """The conclusion from the interval."""
         low, high = self.interval
         return AHEAD if low > 1 else BEHIND if high < 1 else EVEN
 
@@ -74,7 +75,7 @@ class Comparison(NamedTuple):
 
 
 def share(happened: np.ndarray) -> Share:
-    """With its 95% interval.
+    """Return the share of true values.
 
     >>> print(share(np.zeros(20, bool)))
     0% [0%, 16%]
@@ -83,7 +84,7 @@ def share(happened: np.ndarray) -> Share:
 
 
 def share_difference(first: np.ndarray, second: np.ndarray) -> Difference:
-    """The first minus the second, from the same seeds; Wald's interval for pairs with Agresti and Min's correction.
+    """Return the first share minus the second, from the same seeds; Wald's interval for pairs, corrected by Agresti and Min.
 
     >>> print(share_difference(np.array([True] * 9 + [False]), np.zeros(10, bool)))
     90% [60%, 98%] against 0% [0%, 28%], difference +90% [+46%, +100%]
@@ -98,69 +99,71 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Difference:
 
 
 def successes(cases: Cases, case: Case, other: str) -> Difference:
-    """Of the shares of runs that are below `REACHED` at the end: the case minus another arm.
+    """Return the share of runs below `REACHED` at the end, minus that of another algorithm.
 
-    Where some runs converge and some never do, medians jump between the two kinds, and this is the steadier number.
+    Where some runs converge and some never do, medians jump between the two kinds, and this number is steadier.
     """
     own, reference = (cases[each][:, -1] < REACHED for each in (case, case._replace(method=other)))
     return share_difference(own, reference)
 
 
-def compare(race: Race, cases: Cases, case: Case, other: str, mark: int) -> Comparison:
-    """The case against another arm after that many evaluations."""
-    at = column(race, case.dimension, mark)
+def compare(comparison: Comparison, cases: Cases, case: Case, other: str, mark: int) -> MedianRatio:
+    """Compare a case with another algorithm after `mark` evaluations."""
+    at = column(comparison, case.dimension, mark)
     own, reference = (np.maximum(cases[each][:, at], FLOOR) for each in (case, case._replace(method=other)))
     pairs = min(len(own), len(reference))  # the first seeds are the same landscapes
     own, reference = own[:pairs], reference[:pairs]
     lower, interval = statistics.median_ratio(reference, own)
-    return Comparison(mark, lower, interval, statistics.paired_p(np.log(own), np.log(reference)), pairs)
+    return MedianRatio(mark, lower, interval, statistics.paired_p(np.log(own), np.log(reference)), pairs)
 
 
-def column(race: Race, d: int, mark: int) -> int:
-    """The place of a number of evaluations in the grid."""
-    return int(np.searchsorted(race.grid(d), mark, side="right")) - 1
+def column(comparison: Comparison, d: int, mark: int) -> int:
+    """Return the index of a number of evaluations in the grid."""
+    return int(np.searchsorted(comparison.grid(d), mark, side="right")) - 1
 
 
-def marks(race: Race, d: int) -> list[int]:
-    """Those that the runs reach, or their end."""
-    grid = race.grid(d)
-    return [mark for mark in race.marks.get(d, ()) if grid[0] <= mark <= grid[-1]] or [int(grid[-1])]
+def marks(comparison: Comparison, d: int) -> list[int]:
+    """Return the marks that the runs reach, or their end."""
+    grid = comparison.grid(d)
+    return [mark for mark in comparison.marks.get(d, ()) if grid[0] <= mark <= grid[-1]] or [int(grid[-1])]
 
 
-def overall(comparisons: Sequence[Comparison]) -> str:
-    """Of several marks together: clear ones count, and those that contradict each other decide nothing."""
+def overall(comparisons: Sequence[MedianRatio]) -> str:
+    """Combine the outcomes at several marks; clear ones count, unless they contradict each other."""
     clear = {each.outcome for each in comparisons} - {EVEN}
     return clear.pop() if len(clear) == 1 else EVEN if not clear else "ahead at some marks, behind at others"
 
 
-def listed(comparisons: Sequence[Comparison]) -> str:
-    """For people."""
+def listed(comparisons: Sequence[MedianRatio]) -> str:
+    """Format several ratios for a table."""
     return "; ".join(map(str, comparisons))
 
 
-COMPARISON_HEAD = (
+RATIO_HEAD = (
     "function", "d", "evaluations", "algorithm", "against", "runs", "median best f", "times lower [95%]", "p", "",
 )  # fmt: skip
 
 
 def compare_all(
-    race: Race, cases: Cases, methods: Iterable[str], judge: Callable[[Case, str, list[Comparison]], Verdict]
+    comparison: Comparison, cases: Cases, methods: Iterable[str], judge: Callable[[Case, str, list[MedianRatio]], Verdict]
 ) -> tuple[list[tuple[str, ...]], list[Verdict]]:
-    """Each method everywhere against the arm that it is measured against: rows under `COMPARISON_HEAD`, and verdicts."""
+    """Compare each method in each case with its reference; returns rows under `RATIO_HEAD`, and verdicts."""
     rows: list[tuple[str, ...]] = []
     verdicts: list[Verdict] = []
-    chosen = [name for name in methods if name in race.arms]
-    for case in (Case(function, d, method) for function in race.functions for d in race.generations for method in chosen):
-        other = ARMS[case.method].against
-        found = [compare(race, cases, case, other, mark) for mark in marks(race, case.dimension)]
-        rows += [comparison_row(race, cases, case, other, each) for each in found]
+    chosen = [name for name in methods if name in comparison.algorithms]
+    for case in (
+        Case(function, d, method) for function in comparison.functions for d in comparison.generations for method in chosen
+    ):
+        other = ALGORITHMS[case.method].against
+        found = [compare(comparison, cases, case, other, mark) for mark in marks(comparison, case.dimension)]
+        rows += [ratio_row(comparison, cases, case, other, each) for each in found]
         verdicts.append(judge(case, other, found))
     return rows, verdicts
 
 
-def comparison_row(race: Race, cases: Cases, case: Case, other: str, each: Comparison) -> tuple[str, ...]:
-    """Cells under `COMPARISON_HEAD`."""
-    median = statistics.median(cases[case][:, column(race, case.dimension, each.mark)])
+def ratio_row(comparison: Comparison, cases: Cases, case: Case, other: str, each: MedianRatio) -> tuple[str, ...]:
+    """Return the cells of a row under `RATIO_HEAD`."""
+    median = statistics.median(cases[case][:, column(comparison, case.dimension, each.mark)])
     return (
         case.function,
         str(case.dimension),

@@ -2,37 +2,37 @@
 
 from dataclasses import replace
 
-from thalweg_studies.paper import statistics
-from thalweg_studies.paper.arms import JOINT_PGES, PGES
+from thalweg_studies.common import statistics
+from thalweg_studies.common.algorithms import JOINT_PGES, PGES
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
 from thalweg_studies.paper.claims.claim import Cases, Claim, Finding
 from thalweg_studies.paper.claims.measure import FEW, TOO_FEW, Share, share
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
 PRECISE = 1e-6
 REFERENCE = "xNES"
-FAMILIES = {"Gaussian": tuple(arm.name for arm in PGES), "NICE": tuple(arm.name for arm in JOINT_PGES)}
+FAMILIES = {"Gaussian": tuple(algorithm.name for algorithm in PGES), "NICE": tuple(algorithm.name for algorithm in JOINT_PGES)}
 
-FULL = Race(
+FULL = Comparison(
     "claim-plain-gradient",
     ("sphere", "rosenbrock"),
     {2: 400},
-    arms=(REFERENCE, "GNN-xNES", *FAMILIES["Gaussian"], *FAMILIES["NICE"]),
+    algorithms=(REFERENCE, "GNN-xNES", *FAMILIES["Gaussian"], *FAMILIES["NICE"]),
 )
-QUICK = replace(FULL, generations={2: 40}, arms=(REFERENCE, FAMILIES["Gaussian"][1], FAMILIES["NICE"][1]))
+QUICK = replace(FULL, generations={2: 40}, algorithms=(REFERENCE, FAMILIES["Gaussian"][1], FAMILIES["NICE"][1]))
 
 HEAD = ("function", "d", "algorithm", "runs", f"runs below {PRECISE:g} [95%]", "median best f at the end")
 
 
-def judge(race: Race, cases: Cases) -> Finding:
-    """Whether any learning rate comes to the precision that xNES comes to."""
+def judge(comparison: Comparison, cases: Cases) -> Finding:
+    """Judge whether any learning rate reaches the precision of xNES."""
     rows: list[tuple[str, ...]] = []
     verdicts: list[Verdict] = []
-    for function in race.functions:
-        for d in race.generations:
+    for function in comparison.functions:
+        for d in comparison.generations:
             shares: dict[str, Share] = {}
-            for method in race.arms:
+            for method in comparison.algorithms:
                 final = cases[Case(function, d, method)][:, -1]
                 shares[method] = share(final < PRECISE)
                 median = statistics.median(final)
@@ -41,12 +41,12 @@ def judge(race: Race, cases: Cases) -> Finding:
                 tried = {name: shares[name] for name in names if name in shares}
                 if tried:
                     verdicts.append(_verdict(f"{family}, {function}, d = {d}", tried, shares[REFERENCE]))
-    budget = " and ".join(f"{race.grid(d)[-1]:,} evaluations" for d in race.generations)
+    budget = " and ".join(f"{comparison.grid(d)[-1]:,} evaluations" for d in comparison.generations)
     return Finding(HEAD, rows, verdicts, REMARK.format(budget=budget))
 
 
 def _verdict(where: str, tried: dict[str, Share], reference: Share) -> Verdict:
-    """Against the claim stands the best of the rates, chosen in hindsight."""
+    """Judge by the best of the rates, chosen in hindsight, so against the claim."""
     best = max(tried, key=lambda name: tried[name].value)
     few = reference.runs < FEW
     if few or reference.interval[0] <= 0.5:  # the budget must be enough for an algorithm that can

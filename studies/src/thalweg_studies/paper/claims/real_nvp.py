@@ -4,27 +4,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from thalweg_studies.paper import statistics
-from thalweg_studies.paper.arms import ARMS, REAL_NVP
+from thalweg_studies.common import statistics
+from thalweg_studies.common.algorithms import ALGORITHMS, REAL_NVP
+from thalweg_studies.common.experiment import Case
+from thalweg_studies.common.statistics import Interval
+from thalweg_studies.common.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
 from thalweg_studies.paper.claims.claim import Cases, Claim, Finding
 from thalweg_studies.paper.claims.measure import FEW, REACHED, TOO_FEW, column, share, share_difference
-from thalweg_studies.paper.experiment import Case
-from thalweg_studies.paper.race import Race
-from thalweg_studies.paper.statistics import Interval
-from thalweg_studies.paper.verdict import AGREES, DIFFERS, UNCLEAR, Verdict
+from thalweg_studies.paper.comparison import Comparison
 
-NAMES = tuple(arm.name for arm in REAL_NVP)
+NAMES = tuple(algorithm.name for algorithm in REAL_NVP)
 UNIMODAL = ("rosenbrock", "bent-cigar")
 RARE = 0.1
-"""A difference of shares that is below it for sure is none to speak of."""
+"""The largest difference of shares that counts as none."""
 
-FULL = Race(
+FULL = Comparison(
     "claim-real-nvp",
     (*UNIMODAL, "rastrigin"),
     {2: 100},
-    arms=("xNES", "CMA-ES", *(name for own in NAMES for name in (ARMS[own].against, own))),
+    algorithms=("xNES", "CMA-ES", *(name for own in NAMES for name in (ALGORITHMS[own].against, own))),
 )
-QUICK = replace(FULL, functions=UNIMODAL, generations={2: 40}, arms=("xNES", "GNN-xNES", NAMES[0]))
+QUICK = replace(FULL, functions=UNIMODAL, generations={2: 40}, algorithms=("xNES", "GNN-xNES", NAMES[0]))
 
 HEAD = (
     "function", "d", "algorithm", "runs", "converged prematurely [95%]", "median best f at the end",
@@ -32,24 +32,24 @@ HEAD = (
 )  # fmt: skip
 
 
-def judge(race: Race, cases: Cases) -> Finding:
-    """Real-NVP against NICE, with everything else the same."""
+def judge(comparison: Comparison, cases: Cases) -> Finding:
+    """Compare Real-NVP with NICE, everything else being equal."""
     rows: list[tuple[str, ...]] = []
     verdicts: list[Verdict] = []
-    for function in race.functions:
-        for d in race.generations:
-            for method in race.arms:
+    for function in comparison.functions:
+        for d in comparison.generations:
+            for method in comparison.algorithms:
                 best = cases[Case(function, d, method)]
                 final, one = best[:, -1], function in UNIMODAL
-                early = str(share(premature(race, d, best))) if one else ""
+                early = str(share(premature(comparison, d, best))) if one else ""
                 mean = "{:.2g} [{:.2g}, {:.2g}]".format(final.mean(), *statistics.mean_interval(final))
                 median = f"{statistics.median(final):.2g}"
                 rows.append((function, str(d), method, str(len(final)), early, median, "" if one else mean))
-            for method in (name for name in NAMES if name in race.arms):
-                own, nice = (cases[Case(function, d, name)] for name in (method, ARMS[method].against))
+            for method in (name for name in NAMES if name in comparison.algorithms):
+                own, nice = (cases[Case(function, d, name)] for name in (method, ALGORITHMS[method].against))
                 pairs = min(len(own), len(nice))
                 rule = _by_share if function in UNIMODAL else _by_mean
-                ours, verdict = rule(race, d, own[:pairs], nice[:pairs])
+                ours, verdict = rule(comparison, d, own[:pairs], nice[:pairs])
                 few = pairs < FEW
                 verdicts.append(
                     Verdict(
@@ -63,14 +63,14 @@ def judge(race: Race, cases: Cases) -> Finding:
     return Finding(HEAD, rows, verdicts, REMARK)
 
 
-def premature(race: Race, d: int, best: np.ndarray) -> np.ndarray:
-    """Which runs had stopped short of the minimum: above `REACHED`, and less than halved in the last tenth of the budget."""
-    late = column(race, d, int(np.ceil(0.9 * race.generations[d])) * 10 * d)
+def premature(comparison: Comparison, d: int, best: np.ndarray) -> np.ndarray:
+    """Mark the runs that stopped short of the minimum: above `REACHED`, and less than halved in their last tenth."""
+    late = column(comparison, d, int(np.ceil(0.9 * comparison.generations[d])) * 10 * d)
     return (best[:, -1] > REACHED) & (best[:, -1] > 0.5 * best[:, late])
 
 
-def _by_share(race: Race, d: int, own: np.ndarray, nice: np.ndarray) -> tuple[str, str]:
-    early, reference = premature(race, d, own), premature(race, d, nice)
+def _by_share(comparison: Comparison, d: int, own: np.ndarray, nice: np.ndarray) -> tuple[str, str]:
+    early, reference = premature(comparison, d, own), premature(comparison, d, nice)
     difference = share_difference(early, reference)
     low, high = difference.interval
     return (
@@ -79,7 +79,7 @@ def _by_share(race: Race, d: int, own: np.ndarray, nice: np.ndarray) -> tuple[st
     )
 
 
-def _by_mean(race: Race, d: int, own: np.ndarray, nice: np.ndarray) -> tuple[str, str]:
+def _by_mean(comparison: Comparison, d: int, own: np.ndarray, nice: np.ndarray) -> tuple[str, str]:
     difference = own[:, -1] - nice[:, -1]
     interval: Interval = statistics.mean_interval(difference)
     low, high = interval
@@ -102,7 +102,7 @@ CLAIM = Claim(
     100,
     judge,
     {
-        f"{latent}, {step}": (latent, ARMS[own].against, own)
+        f"{latent}, {step}": (latent, ALGORITHMS[own].against, own)
         for own, latent, step in zip(
             NAMES, ("xNES", "xNES", "CMA-ES", "CMA-ES"), ("default step", "the paper's step") * 2, strict=True
         )

@@ -1,0 +1,1 @@
+"""Parts that all studies share: the results folder, the work loop, experiments, statistics."""

@@ -1,0 +1,1 @@
+"""The report on policy search: figures, films and sections."""
