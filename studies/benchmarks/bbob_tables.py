@@ -13,7 +13,7 @@ from bbob_pack import AFFINE, ENTRANTS, FLOW, LARGE, LATENT, PYCMA, SIZES, dimen
 from bbob_study import HARDEST, Study, full, share, short, verdict, with_target
 from shared import make_parser, markdown, write_between
 
-from thalweg.objectives.bbob import names
+from thalweg_studies.bbob.functions import names
 from thalweg_studies.bbob.plan import FUNCTIONS
 from thalweg_studies.bbob.runtime import Runtimes, hardest
 from thalweg_studies.bbob.summary import ALL, TARGETS, Row

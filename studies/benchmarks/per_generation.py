@@ -26,7 +26,7 @@ import numpy as np
 from shared import Report, Row, cost_report, measure_or_show
 
 import thalweg
-from thalweg.compiled import steps as stepping
+from thalweg.compiled.keys import make_keys
 from thalweg_studies.report.files import markdown
 
 SIZES = ((2, 20), (10, 10), (10, 100), (40, 400), (100, 1000))
@@ -98,7 +98,7 @@ def functions(strategy: Any, d: int) -> tuple[Callable[[], Any], Callable[[Any],
         e, x, state = strategy.ask(state)
         return strategy.tell(state, e, x, sphere(x))[0]
 
-    return lambda: strategy.init(stepping.make_keys([1])[0], jnp.ones(d), 1.0), generation
+    return lambda: strategy.init(make_keys([1])[0], jnp.ones(d), 1.0), generation
 
 
 def by_scan(method: str, d: int, n: int, length: int) -> Callable[[], None]:
@@ -113,7 +113,7 @@ def by_evosax(d: int, n: int, length: int) -> Callable[[], None]:
         params = es.default_params
 
     def init() -> Any:
-        key = stepping.make_keys([1])[0]
+        key = make_keys([1])[0]
         return key, es.init(key, jnp.ones(d), params)
 
     def step(carry: Any) -> Any:

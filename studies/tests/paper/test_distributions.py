@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.compiled import steps as stepping
+from thalweg.compiled.keys import make_keys
+from thalweg.compiled.steps import steps_of
 from thalweg.objectives import OBJECTIVES
 from thalweg.strategies.latents.xnes import XNES
 from thalweg.strategies.registry import make_strategy
@@ -54,7 +55,7 @@ def computed(parts, monkeypatch):
 def states():
     """What the run of xNES goes through, by hand."""
     strategy, found = ALGORITHMS["xNES"].strategy(2), []
-    state = strategy.init(stepping.make_keys([SHOWN])[0], jnp.asarray(TINY.x0), TINY.sigma0)
+    state = strategy.init(make_keys([SHOWN])[0], jnp.asarray(TINY.x0), TINY.sigma0)
     for _ in range(4):
         found.append(state)
         e, x, asked = strategy.ask(state)
@@ -84,7 +85,7 @@ def test_entropy_of_a_gaussian(trajectories, states):
 def test_isolines_and_entropy_of_a_flow_are_those_of_its_density(trajectories):
     """In dimension 2, log p = 1 - r^2 / 2 - entropy on the image of the circle of radius r; p from the strategy itself."""
     strategy, trajectory = ALGORITHMS["GNN-xNES"].strategy(2), trajectories["GNN-xNES"]
-    steps = stepping.steps_of(strategy, 2)
+    steps = steps_of(strategy, 2)
     _, drawn = steps.begin(SHOWN, np.array(TINY.x0), TINY.sigma0)
     for _ in range(3):
         state, drawn, view = steps.tell(drawn, ROSENBROCK(np.asarray(drawn.x)))

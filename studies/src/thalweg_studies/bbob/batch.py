@@ -10,8 +10,8 @@ import jax
 import numpy as np
 
 from thalweg import Tolerances, make_strategy, run_restarts
-from thalweg.objectives.bbob import BBOBProblem, make_problem, value
 from thalweg_studies.bbob.entrant import Entrant
+from thalweg_studies.bbob.functions import BBOBProblem, make_problem, value
 from thalweg_studies.bbob.plan import Settings, Trial
 from thalweg_studies.bbob.record import LADDER, SOLVED, Run
 from thalweg_studies.bbob.starts import RESTARTS, SIGMA0, drawn, problem_seed
@@ -28,7 +28,9 @@ def run_together(settings: Settings, trials: Sequence[Trial]) -> list[Run]:
     """Return the records of trials that differ in function and instance only."""
     entrant, _, d, _ = trials[0]
     budget = settings.evaluations(d)
-    problems: BBOBProblem = jax.tree.map(lambda *parts: np.stack(parts), *(make_problem(t.function, t.instance, d) for t in trials))
+    problems: BBOBProblem = jax.tree.map(
+        lambda *parts: np.stack(parts), *(make_problem(t.function, t.instance, d) for t in trials)
+    )
     found = run_restarts(
         entrant.name,
         value,

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.search.stopping import Generation, StopTests, Tolerances, default_max_iter
+from thalweg.search.stopping import Tolerances, default_max_iter
+from thalweg.search.stopping.stop_tests import Generation, StopTests
 from thalweg_studies.bbob.observed import ObservedProblem
 from thalweg_studies.bbob.starts import RESTARTS, SIGMA0, Starts
 from thalweg_studies.common.extras import require

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, isnan
 from typing import Any
 
-from thalweg.objectives.bbob import names
+from thalweg_studies.bbob.functions import names
 from thalweg_studies.bbob.record import SOLVED
 from thalweg_studies.bbob.summary import ALL, ARCHIVED, AT_ALL, FIXED, SHARES, TARGETS, Row
 from thalweg_studies.report.page import Block, Bullets, Heading, Paragraph, Table

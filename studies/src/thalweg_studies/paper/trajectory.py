@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from thalweg.compiled import steps as stepping
+from thalweg.compiled.keys import make_keys
 from thalweg.objectives import Objective
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents.base import Latent
@@ -58,7 +58,7 @@ def record(
     if not (strategy.flow.volume_preserving if isinstance(strategy, GNNES) else isinstance(strategy, Latent)):
         raise ValueError(f"strategy must be a latent, or GNN-ES with a volume-preserving flow, got {strategy!r}")
     with jax.enable_x64(True):
-        keys, start = stepping.make_keys(seeds), jnp.asarray(x0, float)
+        keys, start = make_keys(seeds), jnp.asarray(x0, float)
         seen = _record(strategy, objective, keys, start, jnp.float64(sigma0), generations, tuple(radii))
         points, values, lines, mean, entropy = jax.device_get(seen)
     return DistributionTrajectory(

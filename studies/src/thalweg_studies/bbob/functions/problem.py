@@ -8,8 +8,8 @@ import jax
 import numpy as np
 
 from thalweg._common.checks import shortened
-from thalweg.objectives.bbob import instances, peaks
-from thalweg.objectives.bbob.transforms import rosenbrock_scale
+from thalweg_studies.bbob.functions import instances, peaks
+from thalweg_studies.bbob.functions.transforms import rosenbrock_scale
 
 names: Mapping[int, str] = {
     1: "sphere",

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.objectives.bbob import BBOBProblem, make_problem, make_problems, names, value, value_of
-from thalweg.objectives.bbob.instances import gauss, rotation, uniform
-from thalweg.objectives.bbob.transforms import asymmetric, oscillate
+from thalweg_studies.bbob.functions import BBOBProblem, make_problem, make_problems, names, value, value_of
+from thalweg_studies.bbob.functions.instances import gauss, rotation, uniform
+from thalweg_studies.bbob.functions.transforms import asymmetric, oscillate
 
 FUNCTIONS = range(1, 25)
 INSTANCES = range(1, 16)

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from thalweg.objectives.bbob import ill_conditioned, moderate, multimodal, separable, weak_structure
-from thalweg.objectives.bbob.problem import BBOBProblem, as_integer
+from thalweg_studies.bbob.functions import ill_conditioned, moderate, multimodal, separable, weak_structure
+from thalweg_studies.bbob.functions.problem import BBOBProblem, as_integer
 
 Function = Callable[[jax.Array, BBOBProblem], jax.Array]
 
@@ -46,7 +46,7 @@ def value(x: Any, p: BBOBProblem) -> jax.Array:
 
     Mapped over problems of different functions, this computes all 24 for every point; `value_of` computes one function alone.
 
-    >>> from thalweg.objectives.bbob import make_problems
+    >>> from thalweg_studies.bbob.functions import make_problems
     >>> problems = make_problems(functions=[1, 11], instances=[1], d=2)
     >>> jax.jit(jax.vmap(value))(problems.x_opt, problems).tolist(), problems.f_opt.tolist()
     ([79.48, 76.27], [79.48, 76.27])
@@ -57,7 +57,7 @@ def value(x: Any, p: BBOBProblem) -> jax.Array:
 def value_of(function: int) -> Callable[[Any, BBOBProblem], jax.Array]:
     """Return `value` for problems of one function alone; always the same object, so that `jax.jit` compiles it once.
 
-    >>> from thalweg.objectives.bbob import make_problem
+    >>> from thalweg_studies.bbob.functions import make_problem
     >>> p = make_problem(function=5, instance=1, d=3)
     >>> float(value_of(5)(p.x_opt, p)), float(p.f_opt)
     (-9.21, -9.21)

@@ -3,8 +3,15 @@
 import jax
 import jax.numpy as jnp
 
-from thalweg.objectives.bbob.problem import BBOBProblem
-from thalweg.objectives.bbob.transforms import HALF_BOX, asymmetric, boundary_penalty, geometric_weights, oscillate, rastrigin
+from thalweg_studies.bbob.functions.problem import BBOBProblem
+from thalweg_studies.bbob.functions.transforms import (
+    HALF_BOX,
+    asymmetric,
+    boundary_penalty,
+    geometric_weights,
+    oscillate,
+    rastrigin,
+)
 
 
 def sphere(x: jax.Array, p: BBOBProblem) -> jax.Array:

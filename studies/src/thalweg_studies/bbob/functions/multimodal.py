@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from thalweg.objectives.bbob.problem import BBOBProblem
-from thalweg.objectives.bbob.transforms import (
+from thalweg_studies.bbob.functions.problem import BBOBProblem
+from thalweg_studies.bbob.functions.transforms import (
     asymmetric,
     boundary_penalty,
     geometric_weights,

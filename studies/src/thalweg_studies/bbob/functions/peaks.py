@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.objectives.bbob.instances import read_only, rotation, uniform
+from thalweg_studies.bbob.functions.instances import read_only, rotation, uniform
 
 MAX_PEAKS = 101
 """The number of peaks of f21. f22 has 21, padded to the same shape by peaks of height 0."""

@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from thalweg.objectives.bbob.problem import BBOBProblem
-from thalweg.objectives.bbob.transforms import (
+from thalweg_studies.bbob.functions.problem import BBOBProblem
+from thalweg_studies.bbob.functions.transforms import (
     boundary_penalty,
     geometric_weights,
     oscillate,

@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from thalweg.objectives.bbob.problem import BBOBProblem
-from thalweg.objectives.bbob.transforms import asymmetric, fractions, geometric_weights, oscillate, rotate, scale_rotated
+from thalweg_studies.bbob.functions.problem import BBOBProblem
+from thalweg_studies.bbob.functions.transforms import asymmetric, fractions, geometric_weights, oscillate, rotate, scale_rotated
 
 
 def rotated_ellipsoid(x: jax.Array, p: BBOBProblem) -> jax.Array:

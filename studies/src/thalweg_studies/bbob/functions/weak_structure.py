@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from thalweg.objectives.bbob.problem import LUNACEK_ARGMIN, SCHWEFEL_ARGMIN, BBOBProblem
-from thalweg.objectives.bbob.transforms import (
+from thalweg_studies.bbob.functions.problem import LUNACEK_ARGMIN, SCHWEFEL_ARGMIN, BBOBProblem
+from thalweg_studies.bbob.functions.transforms import (
     boundary_penalty,
     geometric_weights,
     one_minus_cosine,
