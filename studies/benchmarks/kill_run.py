@@ -185,7 +185,7 @@ class Run:
         if not (self.folder / "early.ckpt").exists():
             shutil.copy(path, self.folder / "early.ckpt")
         meta, _ = checkpoint.read(path)
-        counted = meta["nfev"] + meta["extra"]["restarts"]["tally"]["nfev"]
+        counted = contents["run"]["nfev"] + contents["campaign"]["nfev"]
         if not self.counted <= counted <= len(self.rows):
             raise LostError(f"the checkpoint counts {counted} evaluations after {self.counted}, the log {len(self.rows)}")
         leftovers = len(list(self.folder.glob(".run.ckpt.*")))

@@ -74,7 +74,7 @@ def ours(method: str, dtype: str, sizes: "Sizes", *, core: bool) -> Iterator[Row
 
     def throughput(runs: int, lanes: int | None) -> Row:
         compile_s, seconds, result = timed(lambda: run(runs, lanes), 1 if core or runs > 1000 else 3)
-        numbers = row(method, where, dtype, runs, result.work.slots, seconds, compile_s, final=result.fun)
+        numbers = row(method, where, dtype, runs, result.work.lanes, seconds, compile_s, final=result.fun)
         return {**numbers, "peak": peak()}
 
     def peak() -> int | None:
@@ -107,7 +107,7 @@ def ours(method: str, dtype: str, sizes: "Sizes", *, core: bool) -> Iterator[Row
         seconds = time.perf_counter() - start
         final = np.concatenate([result.fun for result in results])
         made = sum(int(result.work.generations.sum()) for result in results)
-        offered = sum(result.work.slots * result.work.rounds for result in results)
+        offered = sum(result.work.lanes * result.work.rounds for result in results)
         numbers = row(method, where, dtype, len(final), width, seconds, final=final)
         yield {
             **numbers,

@@ -13,7 +13,6 @@ from thalweg.strategies.flows import NICE
 from thalweg.strategies.latents import LATENTS
 from thalweg.strategies.latents.frame import Frame, solve_both
 
-GAUSSIAN = ["cma", "xnes", "sep-cma", "snes", "pges"]
 D = 5
 
 
@@ -56,7 +55,7 @@ def absorb(latent, condition):
 
 
 @pytest.mark.parametrize("condition", [1.0, 1e6])
-@pytest.mark.parametrize("name", GAUSSIAN)
+@pytest.mark.parametrize("name", ["cma", "sep-cma"])  # a full and a diagonal root; `absorb` is the same in all
 def test_absorbing_the_affine_part_leaves_every_point_where_it_was(name, condition):
     """x = b + B N(e) before and after the latent has taken over c and L, to 1e-12 of the distribution's own size."""
     before, after, std, sigmas, design, rest = map(np.asarray, absorb(LATENTS[name](), condition))
@@ -72,29 +71,34 @@ def test_absorbing_the_affine_part_leaves_every_point_where_it_was(name, conditi
 
 def test_a_straight_flow_has_no_nonlinearity_and_a_bent_one_has():
     @jax.jit
-    def measure(params):
+    def measure(scale):
         design = design_points(jax.random.key(0), D, 40, jnp.float64)
-        y = NICE().forward(params, design)
+        y = NICE().forward(bent_params(jax.random.key(1), scale), design)
         return nonlinearity(design, y, fit_affine_part(design, y, diagonal=False).inverse())
 
-    assert float(measure(NICE().init(jax.random.key(1), D, jnp.float64))) <= 1e-14
-    assert 0.05 <= float(measure(bent_params(jax.random.key(1)))) <= 5.0
+    assert float(measure(0.0)) <= 1e-14
+    assert 0.05 <= float(measure(0.3)) <= 5.0
 
 
 def test_whitening_far_from_the_origin_costs_no_digits():
     """A distribution of size 1e-7 at 1: nothing but the rounding of the points themselves may show, 1e-16 / 1e-7."""
-    frame = Frame(jnp.full(3, 1.0), 1e-7 * jnp.linalg.qr(jax.random.normal(jax.random.key(0), (3, 3)))[0])
-    e = jax.random.normal(jax.random.key(1), (50, 3))
-    for outer in (frame.solved(), frame.solved().after(Frame(jnp.ones(3), 0.5 * jnp.eye(3)).solved().inverse())):
-        assert np.max(np.abs(outer.whiten(outer.place(e)) - e)) < 2e-8
+    frame = Frame(np.ones(3), 1e-7 * np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0])
+    e = np.random.default_rng(1).normal(size=(50, 3))
+
+    @jax.jit
+    def round_trips(frame, e):
+        outer = frame.solved()
+        moved = outer.after(Frame(jnp.ones(3), 0.5 * jnp.eye(3)).solved().inverse())
+        return outer.whiten(outer.place(e)), moved.whiten(moved.place(e))
+
+    for back in round_trips(frame, e):
+        assert np.max(np.abs(back - e)) < 2e-8
 
 
 @pytest.mark.parametrize("full", [True, False])
 def test_frames_compose_and_invert(full):
-    keys = jax.random.split(jax.random.key(0), 4)
-    shape = (3, 3) if full else (3,)
-    one = Frame(jax.random.normal(keys[0], (3,)), jax.random.normal(keys[1], shape) + (jnp.eye(3) if full else 2))
-    two = Frame(jax.random.normal(keys[2], (3,)), jax.random.normal(keys[3], shape) + (jnp.eye(3) if full else 2))
+    rng, shape = np.random.default_rng(0), (3, 3) if full else (3,)
+    one, two = (Frame(rng.normal(size=3), rng.normal(size=shape) + (2 * np.eye(3) if full else 3)) for _ in range(2))
 
     @jax.jit
     def pairs(one, two, e):

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from thalweg.compiled.steps import scale_of
+<<<<<<< HEAD
 from thalweg.search.optimizer import Optimizer
 from thalweg.strategies.flows import Identity
+=======
+from thalweg.search.optimizer import Optimizer
+from thalweg.strategies.flows import FLOWS, Identity
+from thalweg.strategies.flowsteps import FLOW_STEPS
+>>>>>>> strategies
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.joint import JOINTS
 from thalweg.strategies.latents import LATENTS
@@ -45,14 +51,17 @@ def test_every_latent_is_there_with_and_without_a_flow():
     assert list(METHODS) == [*LATENTS, *(f"gnn-{name}" for name in LATENTS), *JOINTS]
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if make_strategy(name).traceable])
-@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
-def test_interface(method, dtype):
+TRACEABLE = [(name, {}) for name in METHODS if make_strategy(name).traceable]
+OPTIONS = [("gnn-cma", {"flow": name}) for name in FLOWS] + [("gnn-cma", {"step": name}) for name in FLOW_STEPS]
+
+
+@pytest.mark.parametrize(("method", "options"), [*TRACEABLE, *OPTIONS], ids=str)
+def test_interface(method, options):
     """A generation keeps structure, shapes and types of the state, so that it can be scanned; traced, not compiled."""
-    strategy = make_strategy(method, popsize=8)
+    strategy = make_strategy(method, popsize=8, **options)
 
     def generation(key):
-        start = strategy.init(key, jnp.zeros(3, dtype), 1.0)
+        start = strategy.init(key, jnp.zeros(3), 1.0)
         e, x, asked = strategy.ask(start)
         state, info = strategy.tell(asked, e, x, jnp.sum(x**2, -1))
         return start, state, info, (e, x, strategy.invert(state, x)), strategy.log_prob(state, x), strategy.spread(state)
@@ -60,8 +69,8 @@ def test_interface(method, dtype):
     start, state, info, points, log_prob, spread = jax.eval_shape(generation, jax.random.key(0))
     assert jax.tree.structure(start) == jax.tree.structure(state)
     assert jax.tree.leaves(start) == jax.tree.leaves(state)
-    assert {(each.shape, each.dtype) for each in points} == {((8, 3), jnp.dtype(dtype))}
-    assert {(each.shape, each.dtype) for each in spread} == {((3,), jnp.dtype(dtype))}
+    assert {(each.shape, each.dtype) for each in points} == {((8, 3), jnp.dtype("float64"))}
+    assert {(each.shape, each.dtype) for each in spread} == {((3,), jnp.dtype("float64"))}
     assert log_prob.shape == (8,)
     assert all(each.shape == () for each in info.values())
     assert set(info) <= set(get_type_hints(Info))

@@ -10,6 +10,9 @@ from scipy.optimize import minimize as scipy_minimize
 
 from thalweg.strategies.flowsteps.lbfgs import Trial, between, minimise, narrow, precondition, remember
 
+minimise_compiled = jax.jit(lambda objective, start: minimise(objective, start, 50), static_argnums=0)
+precondition_compiled = jax.jit(precondition)
+
 
 def rosenbrock(x: jax.Array) -> jax.Array:
     return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
@@ -35,14 +38,14 @@ def test_direction_is_that_of_the_two_loops(filled: int) -> None:
     changes = moves * np.linspace(0.5, 3.0, 7) + 0.05 * rng.normal(size=moves.shape)
     gradient = rng.normal(size=7)
     pad = ((5 - filled, 0), (0, 0))
-    got = precondition(jnp.asarray(np.pad(moves, pad)), jnp.asarray(np.pad(changes, pad)), jnp.asarray(gradient))
+    got = precondition_compiled(jnp.asarray(np.pad(moves, pad)), jnp.asarray(np.pad(changes, pad)), jnp.asarray(gradient))
     np.testing.assert_allclose(got, two_loops(moves, changes, gradient), rtol=1e-10)
 
 
 def test_first_step_has_at_most_length_one() -> None:
     nothing = jnp.zeros((4, 2))
-    np.testing.assert_allclose(precondition(nothing, nothing, jnp.asarray([30.0, 40.0])), [0.6, 0.8])
-    np.testing.assert_allclose(precondition(nothing, nothing, jnp.asarray([0.3, 0.4])), [0.3, 0.4])
+    np.testing.assert_allclose(precondition_compiled(nothing, nothing, jnp.asarray([30.0, 40.0])), [0.6, 0.8])
+    np.testing.assert_allclose(precondition_compiled(nothing, nothing, jnp.asarray([0.3, 0.4])), [0.3, 0.4])
 
 
 def test_memory_refuses_negative_curvature() -> None:
@@ -100,7 +103,7 @@ def test_as_many_steps_as_scipy() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_quadratic(dtype: str) -> None:
     centre, weights = jnp.asarray([1.0, -2.0, 0.5], dtype), jnp.asarray([1.0, 100.0, 10.0], dtype)
-    found = minimise(lambda x: jnp.sum(weights * (x - centre) ** 2) + 3, jnp.zeros(3, dtype), 50)
+    found = minimise_compiled(lambda x: jnp.sum(weights * (x - centre) ** 2) + 3, jnp.zeros(3, dtype))
     assert found.point.dtype == found.value.dtype == dtype
     np.testing.assert_allclose(found.point, centre, atol=1e-3 if dtype == "float32" else 1e-4)
     np.testing.assert_allclose([found.before, found.value], [406.5, 3.0], rtol=1e-6)
@@ -109,7 +112,7 @@ def test_quadratic(dtype: str) -> None:
 
 def test_steps_out_of_the_domain_are_taken_back() -> None:
     """x - log(x) / 100 has no value for x < 0, where the first step from 0.5 leads."""
-    found = minimise(lambda x: jnp.sum(x - jnp.log(x) / 100), jnp.asarray([0.5]), 50)
+    found = minimise_compiled(lambda x: jnp.sum(x - jnp.log(x) / 100), jnp.asarray([0.5]))
     np.testing.assert_allclose(found.point, 0.01, rtol=1e-3)
 
 
@@ -128,7 +131,7 @@ def cliff(x: jax.Array) -> jax.Array:
 @pytest.mark.parametrize("objective", [no_value, bowl, cliff])
 def test_nowhere_to_go(objective: Any) -> None:
     """Without a value, at the minimum, or where the way down ends at once: it stays and stops."""
-    found = minimise(objective, jnp.ones(2), 50)
+    found = minimise_compiled(objective, jnp.ones(2))
     assert found.iterations <= 1
     np.testing.assert_array_equal(found.point, jnp.ones(2))
     np.testing.assert_array_equal(found.value, found.before)

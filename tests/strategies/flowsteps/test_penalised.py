@@ -29,7 +29,8 @@ with jax.enable_x64(True):
 
 def random_params(flow: Any, scale: float = 0.3) -> Any:
     rng = np.random.default_rng(5)
-    return jax.tree.map(lambda leaf: leaf + scale * rng.normal(size=leaf.shape), flow.init(jax.random.key(0), D))
+    start = jax.jit(flow.init, static_argnums=1)(jax.random.key(0), D)
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf + scale * rng.normal(size=leaf.shape)), jax.tree.map(np.asarray, start))
 
 
 @partial(jax.jit, static_argnums=0)

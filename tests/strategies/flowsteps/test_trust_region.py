@@ -45,7 +45,7 @@ reconsider = jax.jit(TrustRegion.reconsider, static_argnums=(0, 1))
 
 def start(distribution):
     params = jax.jit(distribution.flow.init, static_argnums=(1, 2))(jax.random.key(0), D, jnp.float64)
-    return params, TrustRegion().init(distribution, params, N, D)
+    return params, jax.jit(lambda params: TrustRegion().init(distribution, params, N, D))(params)
 
 
 def curved(y):
