@@ -184,7 +184,7 @@ class Run:
             return
         if not (self.folder / "early.ckpt").exists():
             shutil.copy(path, self.folder / "early.ckpt")
-        meta, _ = checkpoint.read(path)
+        contents = checkpoint.read(path).contents
         counted = contents["run"]["nfev"] + contents["campaign"]["nfev"]
         if not self.counted <= counted <= len(self.rows):
             raise LostError(f"the checkpoint counts {counted} evaluations after {self.counted}, the log {len(self.rows)}")

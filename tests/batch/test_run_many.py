@@ -223,7 +223,7 @@ class Opaque(CMAES):
         ({"generations": 0}, ValueError, "generations must be at least 1, got 0"),
         ({"seeds": [1, -1, 2, 3]}, ValueError, "seed must be 0 or above, got -1"),
         ({"args": (np.zeros((3, 2)),)}, ValueError, r"one entry for each of the 4 runs, got shape \(3, 2\)"),
-        ({"bounds": (1, 2)}, ValueError, "x0 must lie inside the bounds"),
+        ({"bounds": (1, 2)}, ValueError, "x0"),
         ({"dtype": "float16"}, ValueError, "dtype must be 'float64' or 'float32', got 'float16'"),
         ({"dtype": "short"}, ValueError, "dtype must be 'float64' or 'float32', got 'short'"),
         ({"batch_size": 0}, ValueError, "batch_size must be at least 1, got 0"),

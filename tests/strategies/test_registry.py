@@ -9,14 +9,9 @@ import numpy as np
 import pytest
 
 from thalweg.compiled.steps import scale_of
-<<<<<<< HEAD
-from thalweg.search.optimizer import Optimizer
-from thalweg.strategies.flows import Identity
-=======
 from thalweg.search.optimizer import Optimizer
 from thalweg.strategies.flows import FLOWS, Identity
 from thalweg.strategies.flowsteps import FLOW_STEPS
->>>>>>> strategies
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.joint import JOINTS
 from thalweg.strategies.latents import LATENTS
