@@ -10,7 +10,7 @@ from thalweg import plots
 from thalweg.cli.app import app
 from thalweg.evaluate import ENGINES
 from thalweg.search.stopping import CRITERIA, REASONS
-from thalweg.strategies.flows import Parabola
+from thalweg.strategies.flows import FLOWS
 
 SENTENCE = "Converged: all standard deviations are below precision = 0.001."
 
@@ -43,13 +43,14 @@ def test_a_stop_criterion_ends_the_runs_of_a_batch_at_the_same_generation():
     assert batch.evaluations[0] == thalweg.minimize(sphere, [0.0, 0.0], method="cma", seed=1, **settings).nfev
 
 
-@pytest.mark.parametrize("flow", ["parabola", Parabola()], ids=["by name", "as an object"])
-def test_a_checkpoint_keeps_the_tolerance(tmp_path, flow):
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_checkpoint_keeps_the_tolerance(tmp_path, by_name):
+    flow = "parabola" if by_name else FLOWS["parabola"]()
     settings = {"method": "gnn-cem", "seed": 1, "options": {"precision": 0.5, "flow": flow}}
     expected = thalweg.minimize(sphere, [0.0, 0.0], **settings)
     assert list(expected.stop) == ["precision"]
     thalweg.minimize(sphere, [0.0, 0.0], **settings, max_iter=2, checkpoint=tmp_path / "run.npz")
-    strategy = None if isinstance(flow, str) else thalweg.make_strategy("gnn-cem", flow=flow)
+    strategy = None if by_name else thalweg.make_strategy("gnn-cem", flow=flow)
     found = thalweg.resume(tmp_path / "run.npz", sphere, method=strategy, max_iter=1000)
     assert (found.stop, found.nfev, found.fun) == (expected.stop, expected.nfev, expected.fun)
 
