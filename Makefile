@@ -16,7 +16,7 @@ PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 PYTEST_ARGS ?= -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types layers pytest paper rl bbob fix lock clean
+.PHONY: help setup demo test lint types layers pytest paper rl bbob picture fix lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ bbob: $(READY) ## BBOB for a few problems, all engines and loggers; about a minu
 	$(CHECK_ENV) $(BIN)/thalweg bench bbob --quick --workers 2 --methods cmaes,nevergrad-cma --logger ioh --out .cache/bbob/ioh
 	$(CHECK_ENV) $(BIN)/thalweg bench bbob --quick --methods cma --engine jax --out .cache/bbob/jax
 	test -s .cache/bbob/coco/ppdata/index.html
+
+picture: $(READY) ## draw docs/layers.svg from the import contract
+	$(BIN)/python scripts/draw_layers.py
 
 fix: $(READY) ## format, and repair what ruff can repair
 	$(BIN)/ruff check --fix

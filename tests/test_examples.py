@@ -1,10 +1,6 @@
 """The scripts under examples/ run and print the expected results."""
 
-import os
-import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,20 +39,3 @@ def test_the_pages_name_every_method():
     for page in ("README.md", "docs/choosing.md"):
         text = (ROOT / page).read_text()
         assert [name for name in thalweg.method_names() if f"`{name}`" not in text] == [], page
-
-
-@pytest.mark.slow
-def test_the_skeletons_pass_the_contract_tests(tmp_path: Path):
-    """Register the code that docs/extending.md offers for copying, as the page says, and run the contract tests on it."""
-    page = (ROOT / "docs" / "extending.md").read_text()
-    blocks = [[line[4:] for line in block.splitlines() if line[:3] in (">>>", "...")] for block in page.split("```pycon")[1:]]
-    register = "thalweg.strategies.latents.LATENTS['cem'] = CEM\nthalweg.strategies.flows.FLOWS['parabola'] = Parabola\n"
-    code = "\n".join(line for block in blocks for line in block)
-    code = re.sub(r"^(result|strategy) .*$|^result\..*$", "", code, flags=re.MULTILINE)
-    (tmp_path / "skeletons.py").write_text(f"{code}\n{register}")
-    tests = ["tests/strategies/flows/test_contract.py", "tests/strategies/latents/test_contract.py", "-k", "cem or parabola"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "skeletons", "-p", "no:cacheprovider", *tests]
-    path = {"PYTHONPATH": f"{ROOT / 'src'}:{tmp_path}"}
-    run = subprocess.run(command, cwd=ROOT, env=os.environ | path, capture_output=True, text=True, timeout=240, check=False)
-    assert run.returncode == 0, run.stdout
-    assert re.search(r"\b3\d passed", run.stdout), run.stdout

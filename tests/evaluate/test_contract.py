@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from thalweg._common.outcome import Failure, Outcome
-from thalweg.evaluate import Evaluator, Interrupted
+from thalweg.evaluate import ENGINES, Evaluator, Interrupted
 
 FINE, RAISES, GARBAGE, DIES, HANGS, NOT_A_NUMBER = range(6)
 
@@ -56,9 +56,11 @@ def for_engines(*names: str):
 
 CLUSTERS = ("ray", "dask")
 """Those that take seconds to start."""
-ALL = ("serial", "map", "processes", "threads", "pool", "ray", "dask")
 APART = ("processes", "ray", "dask")
 """Those whose workers are processes that are replaced."""
+FURTHER = tuple(name for name in ENGINES if name not in APART)
+"""Those that the registry has gained."""
+ALL = ("serial", "map", "threads", "pool", *APART, *FURTHER)
 
 
 @for_engines(*ALL)
@@ -80,7 +82,7 @@ def test_values_failures_and_retries(workers, tmp_path):
     assert evaluate.failures == 2
 
 
-@for_engines("serial", "map", "processes", "threads", "pool", "dask")
+@for_engines("serial", "map", "processes", "threads", "pool", "dask", *FURTHER)
 def test_all_failing_is_one_error_with_the_first_traceback(workers, tmp_path):
     with (
         Evaluator(awkward(tmp_path), (), workers) as evaluate,
@@ -136,7 +138,7 @@ def test_ctrl_c_keeps_what_was_finished(workers, tmp_path):
         assert np.array_equal(interrupt.value.values, [1, np.nan, 3], equal_nan=True)
 
 
-@for_engines("serial", "processes", "threads", "dask")
+@for_engines("serial", "processes", "threads", "dask", *FURTHER)
 def test_point_by_point(workers, tmp_path):
     with Evaluator(awkward(tmp_path), (), workers) as evaluate:
         assert evaluate.finished() == []

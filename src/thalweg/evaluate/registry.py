@@ -15,7 +15,11 @@ from thalweg.evaluate.processes import Processes
 from thalweg.evaluate.ray_engine import Ray
 from thalweg.evaluate.serial import Serial
 
-ENGINES: dict[str, Callable[..., EngineFactory]] = {"processes": Processes, "ray": Ray, "dask": Dask}
+ENGINES: dict[str, Callable[..., EngineFactory]] = {
+    "processes": Processes,
+    "ray": Ray,
+    "dask": Dask,
+}
 """Factories by name, each called with `address=None, workers=None`. A further engine is a file of its own and an entry here."""
 
 Workers = int | str | futures.Executor | MapLike | EngineFactory

@@ -21,6 +21,7 @@ from thalweg.search.campaign import Best, Campaign
 from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedProblem, find_fault
 from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
+from thalweg.search.stopping import Tolerances
 from thalweg.space import Space
 from thalweg.storage import archive
 from thalweg.strategies.strategy import State, Strategy
@@ -110,7 +111,7 @@ def settings_of(method: str | Strategy, options: Mapping[str, Any], popsize: Any
     try:
         json.dumps(options, default=archive.plain)
     except TypeError:  # a flow or a step is among them
-        options, name = {key: value for key, value in options.items() if key.startswith("tol")}, None
+        options, name = {key: value for key, value in options.items() if key in Tolerances().values}, None
     settings = {"method": name, "options": dict(options), "popsize": popsize, "restarts": campaign.restarts}
     settings |= asdict(campaign.budget)
     if settings["max_iter"] is None and not campaign.limit_generations:
