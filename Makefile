@@ -1,4 +1,4 @@
-# Two commands matter: `make demo` and `make test`. Both set everything up first.
+# Three commands matter: `make demo`, `make test` and, before a release, `make check`. All set everything up first.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -13,10 +13,10 @@ CHECK_ENV += TF_CPP_MIN_LOG_LEVEL=3
 CHECK_ENV += XLA_FLAGS=--xla_backend_optimization_level=0
 # pyright takes node from its wheel, and does not look for newer versions of itself.
 PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
-PYTEST_ARGS ?= -n 2 --dist worksteal
+PYTEST_ARGS ?= -n 2 --dist worksteal -m "not check"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types layers pytest paper rl bbob picture fix lock clean
+.PHONY: help setup demo test check lint types layers pytest studies marked paper rl bbob picture fix lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,9 @@ $(READY): pyproject.toml studies/pyproject.toml constraints.txt
 demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
 	$(BIN)/thalweg demo
 
-test: lint types layers pytest paper rl bbob ## every check; CI runs the same
+test: lint types layers pytest ## quick checks of the library; about five minutes on two cores
+
+check: marked studies paper rl bbob ## the longer checks: real clusters, MuJoCo, the studies and their commands
 
 lint: $(READY) ## ruff: rules and format
 	$(BIN)/ruff check
@@ -44,8 +46,14 @@ types: $(READY) ## pyright, strict
 layers: $(READY) ## import-linter: a module imports only from below
 	$(BIN)/lint-imports --no-logo
 
-pytest: $(READY) ## tests and doctests; PYTEST_ARGS replaces the arguments
+pytest: $(READY) ## quick tests and doctests; PYTEST_ARGS replaces the arguments
 	$(CHECK_ENV) $(BIN)/pytest $(PYTEST_ARGS)
+
+marked: $(READY) ## tests of the library with the marker check
+	$(CHECK_ENV) $(BIN)/pytest -n 2 --dist worksteal -m check tests
+
+studies: $(READY) ## tests and doctests of the studies
+	$(CHECK_ENV) $(BIN)/pytest -n 2 --dist worksteal studies/tests studies/src
 
 paper: $(READY) ## the paper's experiments with a few seeds each, for real; about three minutes
 	rm -rf .cache/paper
