@@ -13,6 +13,7 @@ import click
 import pytest
 
 from thalweg.cli.app import app
+from thalweg.search.stopping import CRITERIA
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "studies" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -209,6 +210,17 @@ def test_every_extra_exists(page: Path):
     for named in re.findall(r"extras? ((?:`[a-z]+`(?:, | and )?)+)", text):
         wrong += set(re.findall(r"`([a-z]+)`", named)) - known[""]
     assert wrong == []
+
+
+def test_the_table_of_stop_reasons_is_that_of_the_criteria():
+    page = (ROOT / "docs" / "ask_tell.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (yes|no|if improved) \|", page, re.MULTILINE)
+    success = {True: "yes", False: "no"}
+    expected = [
+        (each.name, str(status), "if improved" if each.success_if_improved else success[each.success])
+        for status, each in enumerate(CRITERIA)
+    ]
+    assert rows == expected
 
 
 def test_the_pages_that_list_pages_list_all_of_them():
