@@ -1,4 +1,4 @@
-"""The class `CMA` of the package `cmaes` as a latent (extra `bench`)."""
+"""The class `CMA` of the package `cmaes` as a latent (extra `adapters`)."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -102,8 +102,8 @@ def finite_values(f: np.ndarray) -> np.ndarray:
 
 
 def require(module: str, user: str) -> Any:
-    """Import a module of the extra `bench`; if it is missing, raise an error with the command that installs it."""
+    """Import a module of the extra `adapters`; if it is missing, raise an error with the command that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f"{user} needs {module}, which is not installed: run `pip install thalweg[bench]`.") from error
+        raise ImportError(f"{user} needs {module}, which is not installed: run `pip install thalweg[adapters]`.") from error

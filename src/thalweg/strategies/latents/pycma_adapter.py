@@ -1,4 +1,4 @@
-"""pycma's `CMAEvolutionStrategy` as a latent (extra `bench`)."""
+"""pycma's `CMAEvolutionStrategy` as a latent (extra `adapters`)."""
 
 from dataclasses import dataclass
 from typing import Any
