@@ -117,7 +117,7 @@ def test_infinite_bounds(value, lower):
 
 
 def test_unknown_method():
-    with pytest.raises(ValueError, match="method 'gnn-cm' is unknown.*'gnn-cma'") as error:
+    with pytest.raises(ValueError, match=r"method 'gnn-cm' is unknown.*'gnn-cma'") as error:
         make(method="gnn-cm")
     for name in METHODS:
         assert repr(name) in str(error.value)

@@ -45,7 +45,7 @@ class Refill(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """What the host needs of a generation; see `ChunkSummary` for the fields after `x`."""
+    """The summary of a generation for the host; see `ChunkSummary` for the fields after `x`."""
 
     x: Any
     """Best point, as the objective takes it."""
@@ -61,7 +61,7 @@ class Observation(NamedTuple):
 
 
 class ChunkRecord(NamedTuple):
-    """What the host needs of a chunk, generations first."""
+    """The record of a chunk for the host, generations first."""
 
     observations: Observation
     condition: Any

@@ -20,7 +20,7 @@ REFILL_SHARE = 32
 
 
 class Setup(NamedTuple):
-    """What a program is compiled for."""
+    """The static arguments that a program is compiled for."""
 
     strategy: Strategy
     fun: Callable[..., Array]
@@ -31,7 +31,7 @@ class Setup(NamedTuple):
 
 
 class RunInput(NamedTuple):
-    """What differs from run to run."""
+    """The arguments that differ from run to run."""
 
     key: Key
     x0: Array

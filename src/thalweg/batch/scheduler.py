@@ -97,7 +97,7 @@ class BatchSettings(NamedTuple):
 
 
 class LaneTable(NamedTuple):
-    """What the host knows of the run in each lane."""
+    """The host's table of the run in each lane."""
 
     row: np.ndarray
     """Number of its problem; -1 where there is none."""

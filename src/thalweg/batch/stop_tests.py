@@ -14,7 +14,7 @@ from thalweg.search.stopping.stop_tests import MEMORY, recent_generations
 
 
 class ChunkSummary(NamedTuple):
-    """What the tests look at in a chunk of generations, each of shape (runs, generations)."""
+    """The input of the tests for a chunk of generations; each field has shape (runs, generations)."""
 
     best: np.ndarray
     """Smallest value of the generation; failures count as inf, here and below."""

@@ -1,4 +1,4 @@
-"""Trajectories of many runs."""
+"""Trajectories of many runs, generation by generation."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Work(NamedTuple):
-    """What the device had to do for all runs."""
+    """The work of the device for all runs."""
 
     generations: np.ndarray
     """Generations of each run, (runs,)."""
@@ -40,7 +40,7 @@ class Trajectories:
     info: dict[str, np.ndarray]
     """Further numbers of the strategy by name, each (runs, generations)."""
     work: Work | None = None
-    """What the device had to do; None where `run_many` was not used."""
+    """The work of the device; None where `run_many` was not used."""
 
     @property
     def fun(self) -> np.ndarray:

@@ -16,7 +16,7 @@ LARGEST = 2**30
 
 
 class SavedProblem(TypedDict):
-    """What two searches must share for one to continue the other."""
+    """The facts that two searches must share for one to continue the other."""
 
     strategy: str
     dimension: int
@@ -80,7 +80,7 @@ class SavedRun(TypedDict):
 
 
 class SavedPending(TypedDict):
-    """A pending point."""
+    """A pending point as plain numbers."""
 
     x: list[float]
     y: list[float]

@@ -143,7 +143,7 @@ class Optimizer:
 
     @property
     def info(self) -> dict[str, float]:
-        """What the strategy shows of the last generation."""
+        """Numbers that the strategy shows of the last generation, by name."""
         return self.run.info
 
     @property

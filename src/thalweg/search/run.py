@@ -46,7 +46,7 @@ class Run:
         self.nfev = 0
         self.failures = 0
         self.info: dict[str, float] = {}
-        """What the strategy shows of the last generation."""
+        """Numbers that the strategy shows of the last generation, by name."""
         self.mean = space.to_search(start.x0)
         """Mean of the search distribution, in R^d."""
         self.std = np.full(self.d, start.sigma0)

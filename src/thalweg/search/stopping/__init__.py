@@ -58,7 +58,7 @@ CRITERIA: list[Criterion] = [
 
 
 class Reason(NamedTuple):
-    """What a result says of a run that stopped for a reason."""
+    """The status, success and message of a run that stopped for a reason."""
 
     status: int
     success: bool
@@ -70,7 +70,7 @@ REASONS = {each.name: Reason(status, each.success, each.sentence) for status, ea
 
 
 class Tolerances:
-    """Thresholds of the stop criteria, set through `options`; 0 turns a criterion off, for the last three inf does.
+    """Thresholds of the stop criteria, set through `options`. 0 turns a criterion off; `tolflatfitness` is turned off by inf.
 
     >>> Tolerances(tolx=1e-6).tolx, Tolerances().tolfun
     (1e-06, 1e-11)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Observed(NamedTuple):
-    """What criteria look at after a generation: numbers for one run, or arrays (runs, generations) for many."""
+    """The input of criteria after a generation: numbers for one run, or arrays (runs, generations) for many."""
 
     nit: Any
     """Generations of the run."""
@@ -38,7 +38,7 @@ class Observed(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What limits look at."""
+    """The input of limits: counts of a run or of a whole search."""
 
     nfev: int
     nit: int

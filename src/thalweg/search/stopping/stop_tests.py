@@ -14,7 +14,7 @@ MEMORY = 20000
 
 
 class Generation(NamedTuple):
-    """What the tests look at after a generation."""
+    """The input of the tests after a generation."""
 
     f: np.ndarray
     """The values, failures as inf, ascending."""
