@@ -118,7 +118,7 @@ class DaskEngine(Engine):
         return self.number
 
     def room(self, wanted: int) -> int:
-        """Return the room, as `Engine.room`. There is less while a worker is restarted, as two points on one worker could die together."""
+        """Return the room: less while a worker is restarted, as two points on one worker could die together."""
         current = self.complete and (self.workers is not None or time.monotonic() < self.counted_at + JOIN_INTERVAL)
         usable = self.number if current else self._count_threads()
         return max(0, usable - len(self.running))

@@ -2,8 +2,23 @@
 
 from collections.abc import Callable
 from math import sqrt
+from typing import Any
 
 import numpy as np
+
+from thalweg._common.checks import as_array
+from thalweg.space import Space
+
+
+def check_injected(points: Any, d: int, space: Space) -> np.ndarray:
+    """Return points (n, d) from a user's argument, one point or several."""
+    given = np.atleast_2d(as_array(points, "points"))
+    if given.ndim != 2 or given.shape[1] != d:
+        raise ValueError(f"points must have shape (n, {d}) or ({d},), got {np.shape(points)}")
+    if not np.all(np.isfinite(given)):
+        raise ValueError(f"points must be finite, got {given[~np.isfinite(given).all(1)][0].tolist()}")
+    space.check(given, "points")
+    return given
 
 
 def place_injected(

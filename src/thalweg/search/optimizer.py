@@ -13,6 +13,7 @@ from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.search import checkpoint
 from thalweg.search.campaign import Best, Campaign, check_restarts, first_point
+from thalweg.search.injection import check_injected
 from thalweg.search.late import LatePoints
 from thalweg.search.pending import PendingPoint, PendingPoints
 from thalweg.search.run import Asked, Run
@@ -258,13 +259,7 @@ class Optimizer:
         >>> es.ask()[0].tolist()
         [1.0, 2.0]
         """
-        given = np.atleast_2d(as_array(points, "points"))
-        if given.ndim != 2 or given.shape[1] != self.d:
-            raise ValueError(f"points must have shape (n, {self.d}) or ({self.d},), got {np.shape(points)}")
-        if not np.all(np.isfinite(given)):
-            raise ValueError(f"points must be finite, got {given[~np.isfinite(given).all(1)][0].tolist()}")
-        self.space.check(given, "points")
-        self.injected = np.concatenate([self.injected, given])
+        self.injected = np.concatenate([self.injected, check_injected(points, self.d, self.space)])
 
     def stop(self) -> dict[str, float]:
         """Return the reasons to stop, each with its threshold; empty while the present run goes on or another follows."""
