@@ -82,7 +82,7 @@ def same(a, b):
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)
 
 
-@pytest.mark.parametrize("method", ["cma", pytest.param("gnn-cma", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["cma", pytest.param("gnn-cma", marks=pytest.mark.check)])
 def test_runs_that_take_the_lanes_of_ended_ones_are_the_same_to_the_last_digit(method):
     seeds, shifts = np.arange(7), np.random.default_rng(1).normal(size=(7, 2))
 

@@ -73,6 +73,7 @@ def test_each_problem_is_that_of_minimize(restarts, bipop):
 
 
 @pytest.mark.slow
+@pytest.mark.check
 def test_with_a_flow():
     """Of one population, as each takes the compiler seconds; but slots change hands."""
     found = side_by_side("gnn-cma", restarts=0, batch_size=2)

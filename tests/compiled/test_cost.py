@@ -32,6 +32,7 @@ def memory(method, d, n):
     return known.argument_size_in_bytes + known.output_size_in_bytes + known.temp_size_in_bytes
 
 
+@pytest.mark.check
 def test_the_flow_bends_few_populations_per_generation():
     """In units of one population through the flow, 96 d operations a point with three couplings of 16 units; see
     docs/performance.md. The update of a covariance, 2 d^2 a point, is in both counts and drops out."""
@@ -39,6 +40,7 @@ def test_the_flow_bends_few_populations_per_generation():
     assert (operations("gnn-cma", d, n) - operations("cma", d, n)) / (96 * d * n) < 16
 
 
+@pytest.mark.check
 def test_the_flow_costs_as_much_per_sample_and_coordinate_in_any_dimension():
     """A diagonal latent leaves nothing quadratic: four times the dimension, four times the operations and the memory."""
     small, large = (operations("gnn-snes", d, 40) - operations("snes", d, 40) for d in (50, 200))
