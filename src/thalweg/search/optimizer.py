@@ -321,7 +321,7 @@ class Optimizer:
 
     def _restart_if_ended(self) -> None:
         """Begin the next run if the present one has ended and another follows."""
-        if not self._reasons() or self.stop():
+        if not self.campaign.restarts or not self._reasons() or self.stop():
             return
         logger.info("%s", self.result.message)
         run, success = self.run, bool(self._run_result().success)

@@ -1,6 +1,7 @@
 """The budget of a search, and the criteria that end it when a limit is reached."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -58,11 +59,18 @@ class Budget:
             None if timeout is None or timeout == inf else as_positive(timeout, "timeout"),
         )
 
+    @cached_property
+    def limits(self) -> list[tuple[Limit, float]]:
+        """The limits that are set, each with its value."""
+        values = [(limit, getattr(self, limit.name)) for limit in LIMITS]
+        return [(limit, value) for limit, value in values if value is not None]
+
     def spent(self, nfev: int, nit: int, best_f: float, elapsed: float) -> dict[str, float]:
         """Return the limits that are reached, by name."""
+        if not self.limits:
+            return {}
         counts = Counts(nfev, nit, best_f, elapsed)
-        limits = [(limit, getattr(self, limit.name)) for limit in LIMITS]
-        return {limit.name: value for limit, value in limits if value is not None and limit.reached(counts, value)}
+        return {limit.name: value for limit, value in self.limits if limit.reached(counts, value)}
 
 
 def default_max_iter(d: int, popsize: int) -> int:
