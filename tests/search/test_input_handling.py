@@ -117,7 +117,7 @@ def test_infinite_bounds(value, lower):
 
 
 def test_unknown_method():
-    with pytest.raises(ValueError, match="method 'gnn-cm' is unknown, did you mean 'gnn-cma'") as error:
+    with pytest.raises(ValueError, match="method 'gnn-cm' is unknown.*'gnn-cma'") as error:
         make(method="gnn-cm")
     for name in METHODS:
         assert repr(name) in str(error.value)
@@ -135,12 +135,12 @@ def test_unknown_options():
         make(method="gnn-xnes", options={"width": 3})
     with pytest.raises(ValueError, match=r"option 'flow' must be an object or one of 'nice', .* got 'nicer'"):
         make(method="gnn-cma", options={"flow": "nicer"})
-    with pytest.raises(ValueError, match="options 'active' are for methods by name"):
+    with pytest.raises(ValueError, match="options 'active'"):
         make(method=make_strategy("cma"), options={"active": False})
 
 
 def test_unhashable_strategy():
-    with pytest.raises(TypeError, match="must be hashable; make it, and what it holds, frozen dataclasses"):
+    with pytest.raises(TypeError, match="hashable"):
         make(options={"active": [True]})
 
 
@@ -157,7 +157,7 @@ def test_popsize_of_a_strategy_object():
         def population(self, d: int) -> int:
             return 3
 
-    with pytest.raises(ValueError, match="popsize cannot be changed for"):
+    with pytest.raises(ValueError, match="popsize"):
         with_popsize(Fixed(), 5)  # type: ignore[arg-type]
 
 
