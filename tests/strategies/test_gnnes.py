@@ -166,7 +166,7 @@ def test_a_latent_must_not_be_mistaken_about_its_root():
         diagonal = True
 
     with pytest.raises(ValueError, match=r"diagonal must be False.*\(2, 2\)"):
-        GNNES(Mistaken()).init(jax.random.key(0), jnp.zeros(2), 1.0)
+        jax.eval_shape(GNNES(Mistaken()).init, jax.random.key(0), jnp.zeros(2), 1.0)
 
 
 def test_invariant_under_monotone_transformations_of_f():
@@ -212,9 +212,7 @@ def test_unknown_frame():
         GNNES(frame="bent")  # pyright: ignore
 
 
-@pytest.mark.parametrize(
-    "strategy", [GNNES(CMAES(), SMALL, TrustRegion()), GNNES(CMAES(), SMALL, Penalised(iterations=5)), GNNES(CMAES())]
-)
+@pytest.mark.parametrize("strategy", [GNNES(CMAES(), Shear(SMALL)), GNNES(CMAES(), SMALL, Penalised(iterations=5))])
 def test_one_dimension_works(strategy):
     """There is nothing to bend along, but nothing breaks either."""
 

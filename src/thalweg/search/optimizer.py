@@ -313,6 +313,8 @@ class Optimizer:
         return self.run.stop() | self._spent()
 
     def _spent(self) -> dict[str, float]:
+        if not self.campaign.budget.limits:
+            return {}
         return self.campaign.spent(self.run.nfev, self.run.nit, self.best.f, self.elapsed)
 
     def _run_result(self) -> "OptimizeResult":

@@ -1,4 +1,4 @@
-"""xNES: exponential natural evolution strategies (Glasmachers et al. 2010), with PyBrain's rule, which the paper used."""
+"""xNES: exponential natural evolution strategies (Glasmachers et al. 2010), by PyBrain's rule, which the paper used."""
 
 from dataclasses import dataclass
 from math import log, sqrt
