@@ -16,7 +16,7 @@ PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 PYTEST_ARGS ?= -n 2 --dist worksteal -m "not check"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers pytest studies marked paper rl bbob picture fix lock clean
+.PHONY: help setup demo test check lint types layers pytest wheel studies marked paper rl bbob picture fix lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
 
 test: lint types layers pytest ## quick checks of the library; about five minutes on two cores
 
-check: marked studies paper rl bbob ## the longer checks: real clusters, MuJoCo, the studies and their commands
+check: marked wheel studies paper rl bbob ## the longer checks: real clusters, MuJoCo, the studies and their commands
 
 lint: $(READY) ## ruff: rules and format
 	$(BIN)/ruff check
@@ -51,6 +51,15 @@ pytest: $(READY) ## quick tests and doctests; PYTEST_ARGS replaces the arguments
 
 marked: $(READY) ## tests of the library with the marker check
 	$(CHECK_ENV) $(BIN)/pytest -n 2 --dist worksteal -m check tests
+
+wheel: $(READY) ## the wheel, in an empty environment, runs the command line and README's example
+	rm -rf .cache/wheel
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir .cache/wheel .
+	$(PYTHON) -m venv .cache/wheel/env
+	.cache/wheel/env/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls .cache/wheel/*.whl)[cli]"
+	cd .cache/wheel && env/bin/thalweg minimize scipy.optimize:rosen --x0=-1,1 --sigma0 0.5 --seed 1 --quiet
+	cd .cache/wheel && env/bin/python -m doctest -o ELLIPSIS ../../README.md
+	! .cache/wheel/env/bin/python -c "import thalweg_studies" 2> /dev/null
 
 studies: $(READY) ## tests and doctests of the studies
 	$(CHECK_ENV) $(BIN)/pytest -n 2 --dist worksteal studies/tests studies/src
