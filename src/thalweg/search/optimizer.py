@@ -300,7 +300,8 @@ class Optimizer:
         """Continue from a snapshot of an optimiser with the same arguments; `path` is named in errors."""
         checkpoint.compare(self._problem(), saved, path)
         self.campaign = checkpoint.campaign_of(saved, self.campaign)
-        self._begin()
+        if self.campaign.runs:
+            self._begin()
         checkpoint.restore_run(saved, self.run, self.pending, path)
         self.injected = saved.arrays["injected"]
         self.started -= saved.contents["elapsed"]
