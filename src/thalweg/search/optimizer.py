@@ -76,9 +76,7 @@ class Optimizer:
         sigma0 = as_positive(sigma0, "sigma0", "a third of the distance to where the minimum may be is a good start")
         self.tolerances, rest = Tolerances.pick(options)
         self.method, self.options = method, dict(options or {})
-        self.strategy = make_strategy(method, popsize, **rest)
-        """The strategy of the first run."""
-        self.popsize_given = popsize
+        self.strategy, self.popsize_given = make_strategy(method, popsize, **rest), popsize
         self.space = make_space(bounds, self.d)
         # inf is a budget too: that of a search that nothing but its criteria shall end
         limit = restarts > 0 or (max_evals is None and max_iter is None and timeout is None)
