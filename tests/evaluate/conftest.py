@@ -33,7 +33,7 @@ def dask_here() -> Iterator[Dask]:
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield Dask(client, workers=2)
