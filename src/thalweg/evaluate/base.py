@@ -13,8 +13,6 @@ PointId = Any
 """Identifies a point from its start to its outcome: any hashable object that the caller chooses."""
 
 DIED = Failure("the worker that evaluated the objective died")
-MAX_FAILED_STARTS = 3
-"""Number of workers in a row that may die before they are ready."""
 
 
 @dataclass
