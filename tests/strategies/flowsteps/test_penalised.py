@@ -13,7 +13,7 @@ from thalweg.strategies import ranking
 from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flows import NICE, Affine, RealNVP
 from thalweg.strategies.flowsteps.base import Batch
-from thalweg.strategies.flowsteps.history import History, Samples
+from thalweg.strategies.flowsteps.history import History
 from thalweg.strategies.flowsteps.penalised import Penalised, Terms, log_density
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents.bases import CAUCHY, GAUSSIAN
@@ -43,7 +43,7 @@ def generation(distribution: SearchDistribution, params: Any) -> Batch:
 
 @partial(jax.jit, static_argnums=(0, 1))
 def terms(
-    step: Penalised, distribution: SearchDistribution, params: Any, frame: Any, data: Samples, draws: Any, at: Any
+    step: Penalised, distribution: SearchDistribution, params: Any, frame: Any, data: History, draws: Any, at: Any
 ) -> Terms:
     """The terms of the objective at the parameters `at`."""
     return step.terms(distribution, params, frame, data, draws)(at)
@@ -172,7 +172,7 @@ def test_history_counts_what_it_holds() -> None:
     draws, step = jax.random.normal(jax.random.key(2), (5, D)), Penalised()
     utility = step.shape(batch.f)
 
-    def surrogate(data: Samples) -> jax.Array:
+    def surrogate(data: History) -> jax.Array:
         return terms(step, distribution, params, NEW, data, draws, params).surrogate
 
     once, former = History.empty(3, N, D, utility.dtype).join(batch.x, utility, batch.log_q)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from thalweg.strategies.latents import LATENTS, Frame, Latent
+from thalweg.strategies.latents import LATENTS, Latent
 from thalweg.strategies.latents.bases import CAUCHY
+from thalweg.strategies.latents.frame import Frame
 
 TURN = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
 PACKAGES = {"pycma": "cma", "cmaes": "cmaes"}

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.strategies.latents import LRACMAES, Frame
+from thalweg.strategies.latents import LRACMAES
+from thalweg.strategies.latents.frame import Frame
 from thalweg.strategies.latents.lra_cmaes import Average, LRACMAState
 
 updated = jax.jit(lambda latent, state, e, f: latent.update(state, e, f), static_argnums=0)

@@ -10,7 +10,7 @@ from jax.flatten_util import ravel_pytree
 from thalweg.strategies import ranking
 from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flowsteps.base import Batch, FlowStep
-from thalweg.strategies.flowsteps.history import History, Samples
+from thalweg.strategies.flowsteps.history import History
 from thalweg.strategies.flowsteps.lbfgs import minimise
 from thalweg.strategies.latents.frame import FrameLike
 from thalweg.strategies.strategy import Array, Info, Key, Params
@@ -46,29 +46,21 @@ class Penalised(FlowStep):
 
     radius: float = 0.01
     """epsilon, the KL divergence of a step towards which lambda adapts."""
-
     penalty: float = 10.0
     """lambda_0, the initial factor of the KL divergence."""
-
     factor: float = 1.5
     """The factor by which lambda rises or falls when the divergence is outside [radius / 2, 2 radius]."""
-
     samples: int = 10
     """Number of KL samples per point of a generation, M = samples * N. They cost no evaluation."""
-
     denominator: Denominator = "sampling"
     """Denominator of the importance ratio: "sampling" is pi_{mu_t, eta_t}, as in the paper's equation, and unbiased; "box" is
     pi_{mu_{t+1}, eta_t}, as in the paper's algorithm box."""
-
     shaping: Shaping = "standardised"
     """Shaping of f: (f - mean) / (std + 1e-5) as in the authors' code, or the utilities of the ranks."""
-
     estimator: Estimator = "plain"
     """Estimator of the KL divergence: the mean of log-ratios as in the paper, or mean(r - 1 - log r); docs/math.md (12)."""
-
     generations: int = 1
     """Number of generations from which the objective is estimated (the paper's "historic data")."""
-
     iterations: int = 50
     """Largest number of L-BFGS iterations."""
 
@@ -119,7 +111,7 @@ class Penalised(FlowStep):
         return ranking.assign(f, len(f) * ranking.nes_utilities(len(f)))
 
     def terms(
-        self, distribution: SearchDistribution, params: Params, frame: FrameLike, data: Samples, draws: Array
+        self, distribution: SearchDistribution, params: Params, frame: FrameLike, data: History, draws: Array
     ) -> Callable[[Params], Terms]:
         """Return the terms of the objective as a function of eta, for eta_t = params; `draws` (M, d) are the KL samples."""
         x, utility, log_q, weight = data

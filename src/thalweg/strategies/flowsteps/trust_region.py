@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +16,6 @@ from thalweg.strategies.flowsteps.history import History
 from thalweg.strategies.latents.bases import GAUSSIAN
 from thalweg.strategies.latents.frame import Frame, FrameLike
 from thalweg.strategies.strategy import Array, Info, Key, Params
-
-T = TypeVar("T")
 
 
 class TrustRegionState(NamedTuple):
@@ -81,17 +79,11 @@ class TrustRegion(FlowStep):
         >>> TrustRegion().settings(100, 10)
         Settings(radius=0.03, adapt=0.3, bar=-0.1, momentum=0.5, generations=1, clip=20.0)
         """
-        generations = pick(self.generations, min(5, ceil(10 * d / n)))
-        many = generations == 1
+        given = {name: value for name in Settings._fields if (value := getattr(self, name)) is not None}
+        generations = given.get("generations", min(5, ceil(10 * d / n)))
         radius = min(0.03, 0.001 * (n / d) ** 2)
-        return Settings(
-            radius=pick(self.radius, radius),
-            adapt=pick(self.adapt, min(0.3, 30 * radius)),
-            bar=pick(self.bar, -0.1 if many else 0.1),
-            momentum=pick(self.momentum, 0.5 if many else 0.0),
-            generations=generations,
-            clip=pick(self.clip, 20.0 if many else 5.0),
-        )
+        bar, momentum, clip = (-0.1, 0.5, 20.0) if generations == 1 else (0.1, 0.0, 5.0)
+        return Settings(radius, min(0.3, 30 * radius), bar, momentum, generations, clip)._replace(**given)
 
     def init(self, distribution: SearchDistribution, params: Params, n: int, d: int) -> TrustRegionState:
         flat = ravel_pytree(params)[0]
@@ -192,11 +184,6 @@ class TrustRegion(FlowStep):
             "bend_evidence": state.evidence[1],
         }
         return unravel(flat + step), state._replace(gradient=gradient, last=step, history=history), info
-
-
-def pick(value: T | None, default: T) -> T:
-    """Return the value, or the default for None."""
-    return default if value is None else value
 
 
 def metric_draws(

@@ -70,7 +70,6 @@ class Joint(ABC):
         return SearchDistribution(self.flow, GAUSSIAN, raw=True)
 
     def population(self, d: int) -> int:
-        """Return the number of points per generation: `popsize`, or pycma's 4 + 3 ln d."""
         return self.popsize if self.popsize is not None else default_population(d)
 
     def init(self, key: Key, x0: Array, sigma0: Array | float) -> JointState:

@@ -24,27 +24,21 @@ import jax.numpy as jnp
 from jax.scipy.linalg import expm
 
 from thalweg.strategies import ranking
-from thalweg.strategies.latents.base import Latent
 from thalweg.strategies.latents.bases import CAUCHY, Base
 from thalweg.strategies.latents.frame import apply
-from thalweg.strategies.latents.xnes import XNESState
-from thalweg.strategies.strategy import Array, Key
+from thalweg.strategies.latents.xnes import XNES, XNESState
+from thalweg.strategies.strategy import Array
 
 
 @dataclass(frozen=True)
-class CauchyNES(Latent):
+class CauchyNES(XNES):
     """A natural evolution strategy with Cauchy draws: a few points lie far away and can find a better basin.
 
     The rate of scale and shape is a third of PyBrain's for xNES: the natural gradient of the size is d + 3 times as noisy as
     with normal draws, and at xNES's own rate populations of 4 + 3 ln d contract too early on the sphere (d = 2 to 10).
     """
 
-    rate: float | None = None
-
     base: ClassVar[Base] = CAUCHY
-
-    def start(self, key: Key, x0: Array, sigma0: Array) -> XNESState:
-        return XNESState(key, x0, sigma0, jnp.eye(x0.shape[-1], dtype=x0.dtype))
 
     def update(self, state: XNESState, e: Array, f: Array) -> XNESState:
         n, d = e.shape
