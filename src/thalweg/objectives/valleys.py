@@ -28,14 +28,14 @@ def banana(a: float, name: str | None = None) -> Objective:
 
 
 def bent_cigar(y: Points, rotation: Points | None = None, beta: float | None = None) -> Values:
-    """Bent cigar: cigar(R T_asy^beta(y)), y = R x, that is bent by T_asy in the rotated axes and rotated once more."""
-    bent = asymmetric(y, paper_beta(y.shape[-1]) if beta is None else beta)
+    """Bent cigar: cigar(R T_asy^beta(y)), y = R x, that is bent by T_asy in the rotated axes and rotated once more.
+
+    The default of beta is the paper's: 2 in dimension 10 and 0.5 in dimension 2; other dimensions take 0.5 as well.
+    """
+    if beta is None:
+        beta = 2.0 if y.shape[-1] == 10 else 0.5
+    bent = asymmetric(y, beta)
     return cigar(bent if rotation is None else bent @ rotation.T)
-
-
-def paper_beta(d: int) -> float:
-    """Return the paper's beta: 2 in dimension 10 and 0.5 in dimension 2; other dimensions take 0.5 as well."""
-    return 2.0 if d == 10 else 0.5
 
 
 def asymmetric(x: Points, beta: float) -> Points:

@@ -1,19 +1,7 @@
 """CauchyNES: a heavy-tailed relative of xNES, with the exact natural gradient of the multivariate Cauchy; docs/math.md (30).
 
-With z = m + A e and p(e) proportional to (1 + |e|^2)^(-(d+1)/2), a step to the mean m + A b and the scale A exp(S), S
-symmetric, changes the log-density at a fixed z, to first order, by
-
-    b . w e + tr(S (w e e' - I)),    w = (d + 1) / (1 + |e|^2).
-
-|e|^2 / (1 + |e|^2) is Beta(d/2, 1/2) distributed and independent of the direction of e, which is uniform. Its first two
-moments and the fourth moments of the direction give the second moments of these scores, that is, the Fisher information:
-
-    location    k |b|^2                                      k = (d + 1) / (d + 3)
-    scale       2 k tr(S^2) - (1 - k) (tr S)^2
-      of which  2 k |S|^2 if tr S = 0, and 2 / (d + 3) |S|^2 if S is a multiple of I.
-
-The natural gradient divides the scores by it: by k for the mean, by 2 k for the shape, by 2 / (d + 3) for the size. For the
-normal distribution (w = 1) the three are 1, 2 and 2, which is xNES.
+Its Fisher information follows from the moments of |e|^2 / (1 + |e|^2), which is Beta(d/2, 1/2) distributed and independent of
+the direction of e.
 """
 
 from dataclasses import dataclass
