@@ -9,8 +9,7 @@
 
 from thalweg.objectives.base import Objective, Transform
 from thalweg.objectives.command import Command
+from thalweg.objectives.functions import OBJECTIVES, banana
 from thalweg.objectives.problems import make_problems, rotated, translated
-from thalweg.objectives.registry import OBJECTIVES
-from thalweg.objectives.valleys import banana
 
 __all__ = ["OBJECTIVES", "Command", "Objective", "Transform", "banana", "make_problems", "rotated", "translated"]

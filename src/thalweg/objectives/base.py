@@ -91,8 +91,3 @@ class Objective:
 def namespace(x: Points) -> Any:
     """Return `jax.numpy` for JAX arrays and tracers, `numpy` for all others."""
     return jnp if isinstance(x, jax.Array) else np
-
-
-def origin(d: int) -> np.ndarray:
-    """Return the point 0, the minimiser of most of the functions."""
-    return np.zeros(d)
