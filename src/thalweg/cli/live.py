@@ -115,26 +115,20 @@ class ValueHistory:
     """
 
     def __init__(self, capacity: int = 16 * WIDTH) -> None:
-        self.capacity = capacity
-        self.kept: list[float] = []
-        self.every = 1
-        self.count = 0
-        self.last: float | None = None
+        self.capacity = capacity  # an even number, so that thinning keeps the newest value
+        self.values: list[float] = []
+        """The values that are kept, oldest first, and always the newest."""
+        self.every, self.count = 1, 0
 
     def add(self, value: float) -> None:
         """Add the best value after one more generation."""
-        if self.count % self.every == 0:
-            self.kept.append(value)
-            if len(self.kept) > self.capacity:
-                self.kept, self.every = self.kept[::2], 2 * self.every
-        self.last = value
+        if (self.count - 1) % self.every == 0:
+            self.values.append(value)
+        else:
+            self.values[-1] = value
+        if len(self.values) > self.capacity and self.count % self.every == 0:
+            self.values, self.every = self.values[::2], 2 * self.every
         self.count += 1
-
-    @property
-    def values(self) -> list[float]:
-        """The values that are kept, oldest first, and always the newest."""
-        newest = (self.count - 1) % self.every == 0
-        return self.kept if newest or self.last is None else [*self.kept, self.last]
 
 
 def sparkline(values: Sequence[float], width: int = WIDTH) -> str:

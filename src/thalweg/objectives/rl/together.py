@@ -10,8 +10,7 @@ from thalweg._common.checks import as_array
 from thalweg._common.outcome import Noted, Outcome
 from thalweg.evaluate import Evaluator, Workers
 from thalweg.objectives.rl.normaliser import Normaliser
-from thalweg.objectives.rl.rollout import PolicyEvaluation
-from thalweg.objectives.rl.search import PolicySearch
+from thalweg.objectives.rl.search import PolicyEvaluation, PolicySearch
 
 
 class Together:
