@@ -38,7 +38,7 @@ def generation(distribution: SearchDistribution, params: Any) -> Batch:
     """Points from pi_{mu_t, eta_t}, the old frame."""
     e = jax.random.normal(jax.random.key(1), (N, D))
     x = distribution.forward(params, OLD, e)
-    return Batch(e, x, jnp.sum(x**2, -1), distribution.log_prob_of_draw(params, OLD, e), OLD)
+    return Batch(e, x, jnp.sum(x**2, -1), distribution.log_prob_of_draw(params, OLD, e), OLD, e, jax.random.key(9))
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -195,7 +195,7 @@ def stepped() -> dict[str, Any]:
     @jax.vmap
     def run(penalty: jax.Array, spoil: jax.Array) -> Any:
         spoiled = batch._replace(log_q=batch.log_q + spoil)
-        return step.step(distribution, params, NEW, state._replace(penalty=penalty), spoiled, batch.e, jax.random.key(9))
+        return step.step(distribution, params, NEW, state._replace(penalty=penalty), spoiled)
 
     new, after, info = run(jnp.asarray([10.0, 1e9, 10.0]), jnp.asarray([0.0, 0.0, jnp.nan]))
     moved = jax.vmap(lambda p: ravel_pytree(p)[0])(new) - ravel_pytree(params)[0]

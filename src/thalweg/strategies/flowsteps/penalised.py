@@ -13,7 +13,7 @@ from thalweg.strategies.flowsteps.base import Batch, FlowStep
 from thalweg.strategies.flowsteps.history import History
 from thalweg.strategies.flowsteps.lbfgs import minimise
 from thalweg.strategies.latents.frame import FrameLike
-from thalweg.strategies.strategy import Array, Info, Key, Params
+from thalweg.strategies.strategy import Array, Info, Params
 
 Denominator = Literal["sampling", "box"]
 Shaping = Literal["standardised", "ranks"]
@@ -74,18 +74,11 @@ class Penalised(FlowStep):
         return PenalisedState(jnp.asarray(self.penalty, dtype), History.empty(self.generations, n, d, dtype))
 
     def step(
-        self,
-        distribution: SearchDistribution,
-        params: Params,
-        frame: FrameLike,
-        state: PenalisedState,
-        batch: Batch,
-        design: Array,
-        key: Key,
+        self, distribution: SearchDistribution, params: Params, frame: FrameLike, state: PenalisedState, batch: Batch
     ) -> tuple[Params, PenalisedState, Info]:
         n, d = batch.e.shape
         data, history = state.history.join(batch.x, self.shape(batch.f), batch.log_q)
-        draws = distribution.base.sample(key, (self.samples * n, d), batch.x.dtype)
+        draws = distribution.base.sample(batch.key, (self.samples * n, d), batch.x.dtype)
         flat, unravel = ravel_pytree(params)
         evaluate = self.terms(distribution, params, frame, data, draws)
 

@@ -11,8 +11,7 @@ from jax.flatten_util import ravel_pytree
 
 from thalweg.strategies import ranking
 from thalweg.strategies.distribution import SearchDistribution
-from thalweg.strategies.flows.base import Flow
-from thalweg.strategies.flows.nice import NICE
+from thalweg.strategies.flows import NICE, Flow
 from thalweg.strategies.latents.base import default_population
 from thalweg.strategies.latents.bases import GAUSSIAN
 from thalweg.strategies.latents.frame import Frame
