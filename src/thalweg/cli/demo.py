@@ -37,6 +37,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 SNAPSHOT_SEARCH = "picture of the bend"
 """The name under which the search for the snapshot reports its progress."""
 
+COUNT = click.IntRange(min=1)
 Report = Callable[[str, int, str], object]
 """Receives progress: the name of the part, the number of generations just done, and a note."""
 
@@ -79,16 +80,14 @@ class Snapshot(NamedTuple):
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default="thalweg-demo", help="Folder for the two pictures."
 )
-@click.option("--seeds", type=click.IntRange(min=1), default=DemoSettings.seeds, help="Number of runs of each algorithm.")
+@click.option("--seeds", type=COUNT, default=DemoSettings.seeds, help="Number of runs of each algorithm.")
 @click.option(
-    "--dimension", type=click.IntRange(min=2), default=DemoSettings.dimension, help="Dimension of the Rosenbrock function."
+    "--dimension", type=click.IntRange(2), default=DemoSettings.dimension, help="Dimension of the Rosenbrock function."
 )
-@click.option(
-    "--max-evals", type=click.IntRange(min=1), default=DemoSettings.max_evals, help="Maximum number of evaluations of a run."
-)
+@click.option("--max-evals", type=COUNT, default=DemoSettings.max_evals, help="Maximum number of evaluations of a run.")
 @click.option(
     "--snapshots",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=DemoSettings.snapshots,
     help="Number of 2-D runs from which the picture of a bend is chosen.",
 )
@@ -132,7 +131,7 @@ def demo(out: Path, **size: int) -> None:
 
 def run_with_progress(settings: DemoSettings) -> tuple[dict[str, Trajectories], Snapshot]:
     """Run the demonstration with a progress bar for each part."""
-    from thalweg.cli.bars import progress_bars
+    from thalweg.cli.live import progress_bars
 
     with progress_bars() as progress:
         generations = dict.fromkeys(ALGORITHMS, settings.seeds * settings.generations)

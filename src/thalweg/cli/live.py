@@ -1,4 +1,4 @@
-"""A panel on the terminal that shows a run while it goes on; its times advance between generations too."""
+"""Progress on a terminal: a panel that shows a run, whose times advance between generations too, and bars."""
 
 import time
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
 from rich.panel import Panel
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -102,6 +103,21 @@ class Display:
     @property
     def _width(self) -> int:
         return min(self._console.width, 80)
+
+
+def progress_bars() -> Progress:
+    """Return bars on stderr that vanish when the work is done, and that show nothing in a pipe.
+
+    The line of a task holds its description, a bar, its field `note`, and the time since its start.
+    """
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<20}"),
+        BarColumn(complete_style="cyan", finished_style="green"),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 class ValueHistory:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ class Interrupted(KeyboardInterrupt):
         """Function values of the generation, NaN where the evaluation had not finished."""
 
 
-class Evaluator:
+class Evaluator(AbstractContextManager["Evaluator"]):
     """Evaluates points and counts failures. As a context manager it ends the workers that it started.
 
     A generation in one call:
@@ -149,9 +150,6 @@ class Evaluator:
             f"all {self.failures} evaluations so far have failed, the first one {how}; "
             "check that fun accepts a point of shape (d,), or with vectorized=True (n, d), and the args given"
         ) from error
-
-    def __enter__(self) -> "Evaluator":
-        return self
 
     def __exit__(self, *_: object) -> None:
         if isinstance(self.engine, Engine):

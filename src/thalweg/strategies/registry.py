@@ -2,7 +2,7 @@
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -42,7 +42,13 @@ def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None
     if popsize is not None:
         popsize = as_count(popsize, "popsize", least=2)
     if not isinstance(method, str):
-        return _adjusted(method, popsize, options)
+        if not all(callable(getattr(method, name, None)) for name in ("init", "ask", "tell", "population")):
+            raise TypeError(
+                f"method must be a name or a strategy, got {shortened(method)}; the names are {listed(method_names())}"
+            )
+        if options:
+            raise ValueError(f"options {listed(list(options))} apply only to a method given by name; set them in the strategy")
+        return _hashable(method if popsize is None else with_popsize(method, popsize))
     if method not in METHODS:
         near = difflib.get_close_matches(method, METHODS, n=1)
         hint = f"did you mean {near[0]!r}? The" if near else "the"
@@ -64,16 +70,6 @@ def with_popsize(strategy: Strategy, popsize: int) -> Strategy:
         raise ValueError(
             f"popsize cannot be set for {shortened(strategy)}: it is not a dataclass with a field 'popsize'; set it there"
         ) from None
-
-
-def _adjusted(strategy: Strategy, popsize: int | None, options: Mapping[str, Any]) -> Strategy:
-    if not all(callable(getattr(strategy, name, None)) for name in ("init", "ask", "tell", "population")):
-        raise TypeError(
-            f"method must be a name or a strategy, got {shortened(strategy)}; the names are {listed(method_names())}"
-        )
-    if options:
-        raise ValueError(f"options {listed(list(options))} apply only to a method given by name; set them in the strategy")
-    return _hashable(strategy if popsize is None else with_popsize(strategy, popsize))
 
 
 def _hashable(strategy: Strategy) -> Strategy:
