@@ -30,16 +30,14 @@ class Display:
     `elapsed` holds the seconds that a continued run had taken before.
     """
 
-    def __init__(
-        self, title: str, workers: str, budget: Budget, *, elapsed: float = 0.0, console: Console | None = None
-    ) -> None:
+    def __init__(self, title: str, workers: str, budget: Budget, console: Console, elapsed: float = 0.0) -> None:
         self.title = title
         self.workers = workers
         self.budget = budget
         self.elapsed = elapsed
         self.latest: OptimizeResult | None = None
         self.history = ValueHistory()
-        self._console = Console(stderr=True) if console is None else console
+        self._console = console
         self._began = time.monotonic()
         self._nfev_before = 0
         """Evaluations of a continued run before this panel was shown."""

@@ -99,7 +99,7 @@ def progress_arguments(
             return
         from thalweg.cli.live import Display
 
-        with Display(title, describe_workers(settings), budget, elapsed=elapsed, console=console) as display:
+        with Display(title, describe_workers(settings), budget, console, elapsed) as display:
             yield {"callback": display.callback}
 
 

@@ -149,7 +149,9 @@ class DaskEngine(Engine):
         future.cancel()
         if where:
             self.complete = False
-            self.client.run(_killer(), nanny=True, workers=where, on_error="ignore")
+            self.client.run(  # a function made in a function is pickled by value
+                lambda dask_worker: os.kill(dask_worker.pid, signal.SIGKILL), nanny=True, workers=where, on_error="ignore"
+            )
             end = time.monotonic() + KILL_LIMIT
             while not self.client.nthreads().keys().isdisjoint(where) and time.monotonic() < end:
                 time.sleep(0.01)  # the next point must not go to the dead worker
@@ -239,15 +241,6 @@ def _plugin(distributed: Any, name: str, objective: bytes) -> Any:
             delattr(worker, name)
 
     return ThalwegObjective()
-
-
-def _killer() -> Callable[[Any], None]:
-    """Make the function by which a nanny kills its worker. A function made in a function is pickled by value."""
-
-    def kill(dask_worker: Any) -> None:
-        os.kill(dask_worker.pid, signal.SIGKILL)
-
-    return kill
 
 
 def _task(name: str) -> Callable[[str, np.ndarray], None]:

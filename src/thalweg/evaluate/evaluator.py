@@ -11,9 +11,9 @@ import numpy as np
 from thalweg._common.checks import as_count, as_positive, shortened
 from thalweg._common.outcome import NOT_FINISHED, Failure, Objective, Outcome
 from thalweg.evaluate.base import Engine, PointId
-from thalweg.evaluate.generation_engines import GenerationEngine
 from thalweg.evaluate.point_queue import PointQueue
 from thalweg.evaluate.registry import Workers, choose
+from thalweg.evaluate.simple_engines import GenerationEngine
 
 logger = logging.getLogger("thalweg")
 

@@ -11,10 +11,9 @@ from thalweg._common.outcome import Objective
 from thalweg.evaluate.base import Engine, EngineFactory
 from thalweg.evaluate.dask_engine import Dask
 from thalweg.evaluate.executor import ExecutorEngine
-from thalweg.evaluate.generation_engines import GenerationEngine, MapLike, evaluate_by_map, evaluate_vectorized
 from thalweg.evaluate.processes import Processes
 from thalweg.evaluate.ray_engine import Ray
-from thalweg.evaluate.serial import Serial
+from thalweg.evaluate.simple_engines import GenerationEngine, MapLike, Serial, evaluate_by_map, evaluate_vectorized
 
 ENGINES: dict[str, Callable[..., EngineFactory]] = {"processes": Processes, "ray": Ray, "dask": Dask}
 """Factories by name, each called with `address=None, workers=None`. A further engine is a file of its own and an entry here."""

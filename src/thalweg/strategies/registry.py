@@ -14,9 +14,6 @@ from thalweg.strategies.joint import JOINTS
 from thalweg.strategies.latents import LATENTS
 from thalweg.strategies.strategy import Strategy
 
-Factory = Callable[..., Strategy]
-"""A function that builds a strategy from `popsize` and its options."""
-
 PREFIX = "gnn-"
 
 
@@ -99,8 +96,8 @@ def _make(name: str, make: Callable[..., Any], popsize: int | None = None, **opt
     return GNNES(latent=strategy, **chosen) if own else strategy
 
 
-METHODS: dict[str, Factory] = {
+METHODS: dict[str, Callable[..., Strategy]] = {
     name: partial(_make, name, make)
     for name, make in (LATENTS | {PREFIX + name: latent for name, latent in LATENTS.items()} | JOINTS).items()
 }
-"""Methods by name. Every latent in `LATENTS` appears with and without a flow."""
+"""Methods by name: functions of `popsize` and options. Every latent in `LATENTS` appears with and without a flow."""

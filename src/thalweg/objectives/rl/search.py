@@ -13,9 +13,6 @@ from thalweg.objectives.rl import environment
 from thalweg.objectives.rl.normaliser import Moments, Normaliser
 from thalweg.objectives.rl.policy import Act, Bounding, Policy, PolicyObjective
 
-OBSERVED_ROLLOUTS = 10
-"""Default number of rollouts from which a normaliser is estimated."""
-
 
 class Rollout(NamedTuple):
     """The result of one episode."""
@@ -227,7 +224,7 @@ class PolicySearch(PolicyObjective):
             words = np.frombuffer(digest, "<u4").tolist()
         return np.random.SeedSequence([self.seed, *words]).generate_state(self.rollouts).tolist()
 
-    def observe(self, x: Any = None, rollouts: int = OBSERVED_ROLLOUTS) -> Normaliser:
+    def observe(self, x: Any = None, rollouts: int = 10) -> Normaliser:
         """Estimate a normaliser from rollouts of the policy x, or of random actions if x is None."""
         env = self._env
         recording, seen = self._recorded((lambda _: env.action_space.sample()) if x is None else self.policy(x))

@@ -44,14 +44,10 @@ def cma_parameters(
         raise ValueError(f"defaults must be 'pycma' or 'tutorial', got {defaults!r}")
     raw = log((n + 1) / 2) - np.log(np.arange(1, n + 1))
     mueff, mueff_minus = effective_number(raw[raw > 0]), effective_number(raw[raw < 0])
-    c1 = 2 / ((d + 1.3) ** 2 + mueff)
-    offset = 0.0
-    if defaults == "pycma":
-        c1 *= min(1.0, n / 6)
-        offset = 0.25
+    slower, offset = (min(1.0, n / 6), 0.25) if defaults == "pycma" else (1.0, 0.0)
     # a diagonal has d numbers to learn instead of d (d + 1) / 2: Ros & Hansen (2008), docs/math.md (24)
     faster = (d + 2) / 3 if separable else 1.0
-    c1 *= faster
+    c1 = 2 / ((d + 1.3) ** 2 + mueff) * slower * faster
     cmu = min(1 - c1, faster * 2 * (offset + mueff - 2 + 1 / mueff) / ((d + 2) ** 2 + mueff))
     negative = min(1 + c1 / cmu if cmu > 0 else 0.0, 1 + 2 * mueff_minus / (mueff + 2))
     negative = min(negative, (1 - c1 - cmu) / (d * cmu)) if cmu > 0 else negative
