@@ -23,7 +23,7 @@ from battery import REPORT, TARGET
 from shared import Row, make_parser, markdown, mean_ratio, provenance, read_rows, save_rows, write_between
 
 import thalweg
-from thalweg.objectives.valleys import chain
+from thalweg.objectives.functions import chain
 from thalweg.search import pending
 
 WORKERS, D, SIZES, METHODS = 8, 10, (10, 20), ("cma", "gnn-cma")

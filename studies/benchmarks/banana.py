@@ -24,7 +24,7 @@ from shared import Row, finite, infinite, load_rows, markdown, mean_ratio, save_
 from valley_study import SETTINGS, Scope, carry_out, describe, study_parser
 
 import thalweg
-from thalweg.objectives.valleys import chain
+from thalweg.objectives.functions import chain
 
 OTHERS = FUNCTIONS[1:]
 FLOWS = ("affine", "nice", "shear", "shear-affine", "shear-nice")

@@ -69,7 +69,7 @@ def test_missing_matplotlib_is_said_before_the_work(tmp_path: Path, monkeypatch:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = call("demo", "--out", str(tmp_path / "out"))
     assert result.exit_code == 1
-    assert result.stderr == 'Error: figures need matplotlib, which is not installed: run pip install "thalweg[plots]"\n'
+    assert result.stderr == 'Error: a figure needs matplotlib, which is not installed: run pip install "thalweg[plots]"\n'
     assert not (tmp_path / "out").exists()
 
 

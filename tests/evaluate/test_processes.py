@@ -153,8 +153,8 @@ def test_an_objective_that_exits_and_a_process_killed_while_idle():
         assert np.array_equal(evaluate(POINTS), [1.0, 1.0, np.nan], equal_nan=True)
         assert evaluate.first_failure == "the objective raised SystemExit: enough"
         for worker in evaluate.engine.workers:  # type: ignore[union-attr]
-            worker.process.kill()
-            worker.process.wait()
+            worker.handle.process.kill()
+            worker.handle.process.wait()
         assert evaluate(POINTS[:2]).tolist() == [1.0, 1.0]
     assert evaluate.failures == 1
 

@@ -8,7 +8,7 @@ import pytest
 
 from thalweg.evaluate import ENGINES, Dask, Engine, Evaluator, Ray
 from thalweg.evaluate.processes import ProcessesEngine
-from thalweg.evaluate.serial import Serial
+from thalweg.evaluate.simple_engines import Serial
 from thalweg.search.minimize import minimize
 
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg.objectives import OBJECTIVES, Objective, Transform, banana
-from thalweg.objectives.valleys import BENT_CIGAR
 
+BENT_CIGAR = OBJECTIVES["bent-cigar"]
 STYBLINSKI_OFFSET = 39.16616570377142
 BY_HAND: list[tuple[Objective, list[float], float]] = [
     (OBJECTIVES["sphere"], [1, -2, 3], 14),

@@ -12,7 +12,7 @@ import pytest
 
 from thalweg.batch.run_many import run_many
 from thalweg.objectives import OBJECTIVES, make_problems
-from thalweg.objectives.valleys import banana
+from thalweg.objectives.functions import banana
 from thalweg.strategies.affine_part import fit_affine_part, nonlinearity
 from thalweg.strategies.curved_frame import CurvedFrame
 from thalweg.strategies.flows import NICE, Affine, Identity, Shear

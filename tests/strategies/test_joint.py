@@ -10,8 +10,8 @@ from jax.flatten_util import ravel_pytree
 
 from thalweg.strategies import ranking
 from thalweg.strategies.flows import NICE, Identity
-from thalweg.strategies.joint import JOINTS, Joint, JointNES, JointPGES
-from thalweg.strategies.joint.base import JointState, Theta
+from thalweg.strategies.joint import JOINTS, JointNES, JointPGES
+from thalweg.strategies.joint.pges import JointState, Theta
 from thalweg.strategies.latents.frame import Frame
 
 D, N = 2, 8
@@ -31,7 +31,7 @@ def gaussian() -> tuple[JointState, np.ndarray, np.ndarray, np.ndarray]:
     return state, np.array([[0.5, 0.0], [0.7, 2.0]]), e, np.asarray(standardise(e[:, 0] + e[:, 1] ** 2))
 
 
-def told(strategy: Joint, state: JointState, a: np.ndarray, e: np.ndarray, f: np.ndarray) -> Theta:
+def told(strategy: JointPGES, state: JointState, a: np.ndarray, e: np.ndarray, f: np.ndarray) -> Theta:
     """The change of theta by one generation."""
     x = np.array([1.0, 2.0]) + 3.0 * (np.array([0.3, -0.2]) + e @ a.T)
     new, _ = jax.jit(strategy.tell)(state, jnp.asarray(e), jnp.asarray(x), jnp.asarray(f))
@@ -119,7 +119,7 @@ def test_strategy_contract(name: str) -> None:
 
 
 @pytest.mark.parametrize(("strategy", "bar"), [(JointPGES(popsize=20, rate=0.02), 0.3), (JointNES(popsize=20), 0.01)])
-def test_improves_on_the_sphere(strategy: Joint, bar: float) -> None:
+def test_improves_on_the_sphere(strategy: JointPGES, bar: float) -> None:
     """Median value of the last of 60 generations, relative to the first: 0.1 and 4e-5 on 16 other seeds."""
 
     def run(key: jax.Array) -> jax.Array:

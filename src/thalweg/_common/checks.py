@@ -38,9 +38,9 @@ def as_array(value: Any, name: str) -> np.ndarray:
 
 def as_number(value: Any, name: str) -> float:
     """Return a real number that is not NaN."""
-    if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
-        raise TypeError(f"{name} must be a number, got {shortened(value)}")
     try:
+        if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
+            raise TypeError
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be a number, got {shortened(value)}") from None

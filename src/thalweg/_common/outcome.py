@@ -105,12 +105,14 @@ def note_of(returned: Any) -> Any:
     return getattr(returned, "note", None) if isinstance(returned, float) else None
 
 
-def evaluate_here(fun: Objective, args: tuple[Any, ...], x: np.ndarray) -> Outcome:
-    """Evaluate one point in this thread."""
+def evaluate_here(
+    fun: Objective, args: tuple[Any, ...], x: np.ndarray, caught: tuple[type[BaseException], ...] = (Exception,)
+) -> Outcome:
+    """Evaluate one point in this thread. Exceptions of the types `caught` count as failures."""
     started = time.perf_counter()
     try:
         returned = fun(x, *args)
-    except Exception as error:
+    except caught as error:
         returned = raised(error)
     seconds = time.perf_counter() - started
     return Outcome(to_value(returned), threading.current_thread().name, seconds, note=note_of(returned))

@@ -11,8 +11,7 @@ import click
 
 import thalweg
 from thalweg.cli.demo import demo
-from thalweg.cli.minimize import minimize
-from thalweg.cli.resume import resume
+from thalweg.cli.minimize import minimize, resume
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents import LATENTS
 

@@ -41,9 +41,8 @@ def exported_path() -> Generator[None, None, None]:
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
+        del os.environ["PYTHONPATH"]
+        if before is not None:
             os.environ["PYTHONPATH"] = before
 
 

@@ -1,4 +1,4 @@
-"""A panel on the terminal that shows a run while it goes on; its times advance between generations too."""
+"""Progress on a terminal: a panel that shows a run, whose times advance between generations too, and bars."""
 
 import time
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
 from rich.panel import Panel
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -29,16 +30,14 @@ class Display:
     `elapsed` holds the seconds that a continued run had taken before.
     """
 
-    def __init__(
-        self, title: str, workers: str, budget: Budget, *, elapsed: float = 0.0, console: Console | None = None
-    ) -> None:
+    def __init__(self, title: str, workers: str, budget: Budget, console: Console, elapsed: float = 0.0) -> None:
         self.title = title
         self.workers = workers
         self.budget = budget
         self.elapsed = elapsed
         self.latest: OptimizeResult | None = None
         self.history = ValueHistory()
-        self._console = Console(stderr=True) if console is None else console
+        self._console = console
         self._began = time.monotonic()
         self._nfev_before = 0
         """Evaluations of a continued run before this panel was shown."""
@@ -104,6 +103,21 @@ class Display:
         return min(self._console.width, 80)
 
 
+def progress_bars() -> Progress:
+    """Return bars on stderr that vanish when the work is done, and that show nothing in a pipe.
+
+    The line of a task holds its description, a bar, its field `note`, and the time since its start.
+    """
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<20}"),
+        BarColumn(complete_style="cyan", finished_style="green"),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
 class ValueHistory:
     """The best value after each generation; a long history keeps every second value, then every fourth, and so on.
 
@@ -115,26 +129,20 @@ class ValueHistory:
     """
 
     def __init__(self, capacity: int = 16 * WIDTH) -> None:
-        self.capacity = capacity
-        self.kept: list[float] = []
-        self.every = 1
-        self.count = 0
-        self.last: float | None = None
+        self.capacity = capacity  # an even number, so that thinning keeps the newest value
+        self.values: list[float] = []
+        """The values that are kept, oldest first, and always the newest."""
+        self.every, self.count = 1, 0
 
     def add(self, value: float) -> None:
         """Add the best value after one more generation."""
-        if self.count % self.every == 0:
-            self.kept.append(value)
-            if len(self.kept) > self.capacity:
-                self.kept, self.every = self.kept[::2], 2 * self.every
-        self.last = value
+        if (self.count - 1) % self.every == 0:
+            self.values.append(value)
+        else:
+            self.values[-1] = value
+        if len(self.values) > self.capacity and self.count % self.every == 0:
+            self.values, self.every = self.values[::2], 2 * self.every
         self.count += 1
-
-    @property
-    def values(self) -> list[float]:
-        """The values that are kept, oldest first, and always the newest."""
-        newest = (self.count - 1) % self.every == 0
-        return self.kept if newest or self.last is None else [*self.kept, self.last]
 
 
 def sparkline(values: Sequence[float], width: int = WIDTH) -> str:

@@ -1,5 +1,6 @@
 """Parsing of the problem on the command line: starting point, bounds, options, and the function."""
 
+import contextlib
 import csv
 import difflib
 import importlib
@@ -171,8 +172,6 @@ def _side(value: Any, text: str) -> float | None:
 
 def _value(text: str) -> Any:
     for parse in (json.loads, float):
-        try:
+        with contextlib.suppress(ValueError):
             return parse(text)
-        except ValueError:
-            continue
     return text

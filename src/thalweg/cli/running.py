@@ -83,7 +83,11 @@ def progress_arguments(
     settings: RunSettings, title: str, budget: Budget, elapsed: float
 ) -> Generator[dict[str, Any], None, None]:
     """Yield the arguments of `minimize` that show a panel on a terminal, lines in a pipe, or nothing with --quiet."""
-    with log_handler(logging.NullHandler() if settings.quiet else WarningsOnly() if settings.command else None):
+    with contextlib.ExitStack() as stack:
+        if settings.quiet or settings.command:  # otherwise Python's default: warnings with tracebacks on stderr
+            handler = logging.NullHandler() if settings.quiet else WarningsOnly()
+            logger.addHandler(handler)
+            stack.callback(logger.removeHandler, handler)
         if settings.quiet:
             yield {}
             return
@@ -95,20 +99,8 @@ def progress_arguments(
             return
         from thalweg.cli.live import Display
 
-        with Display(title, describe_workers(settings), budget, elapsed=elapsed, console=console) as display:
+        with Display(title, describe_workers(settings), budget, console, elapsed) as display:
             yield {"callback": display.callback}
-
-
-@contextlib.contextmanager
-def log_handler(handler: logging.Handler | None) -> Generator[None, None, None]:
-    """Send log records of the library to a handler; None leaves Python's default, warnings with tracebacks on stderr."""
-    if handler is not None:
-        logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        if handler is not None:
-            logger.removeHandler(handler)
 
 
 class WarningsOnly(logging.Handler):

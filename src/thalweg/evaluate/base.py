@@ -1,4 +1,4 @@
-"""Interfaces of the engines: most take points one by one, some whole generations."""
+"""The interface of the engines that take points one by one."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -13,8 +13,6 @@ PointId = Any
 """Identifies a point from its start to its outcome: any hashable object that the caller chooses."""
 
 DIED = Failure("the worker that evaluated the objective died")
-MAX_FAILED_STARTS = 3
-"""Number of workers in a row that may die before they are ready."""
 
 
 @dataclass
@@ -59,18 +57,3 @@ class EngineFactory(Protocol):
     def engine(self, fun: Objective, args: tuple[Any, ...]) -> Engine:
         """Start or connect to the workers."""
         ...
-
-
-@dataclass
-class GenerationEngine(ABC):
-    """Evaluates the objective at all points of a generation in one call."""
-
-    fun: Objective
-    args: tuple[Any, ...]
-
-    @abstractmethod
-    def evaluate(self, points: np.ndarray) -> Iterable[Outcome] | np.ndarray:
-        """Return the outcomes in order, or an array of values if all of them are numbers."""
-
-    def close(self) -> None:
-        """Release what the engine holds."""

@@ -15,7 +15,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -61,23 +61,21 @@ class Dask:
         """Connect to the cluster, or start processes on this machine."""
         distributed = require("distributed", extra="dask", purpose="thalweg.Dask")
         objective = pickle_objective(fun, args)
-        closing: list[Callable[[], Any]] = []
         client: Any = self.address
         workers = self.workers
         if client is None:
             with suppress(ValueError):
                 client = distributed.Client.current()
-        try:
+        with ExitStack() as closing:
             if not isinstance(client, distributed.Client):
                 if client is None:
                     workers = self.workers or os.cpu_count() or 1
                     client = _start_cluster(distributed, workers, closing)
                 client = distributed.Client(client, set_as_default=False, **self.options)
-                closing.insert(0, client.close)
-            return DaskEngine(fun, args, distributed, client, objective, workers, closing)
-        except BaseException:
-            _run_all(closing)
-            raise
+                closing.callback(client.close)
+            engine = DaskEngine(fun, args, distributed, client, objective, workers)
+            engine.closing = closing.pop_all()
+            return engine
 
 
 @dataclass
@@ -90,8 +88,8 @@ class DaskEngine(Engine):
     """Pickled objective."""
     workers: int | None
     """Number of evaluations that may run at a time; None means all threads of the cluster."""
-    closing: list[Callable[[], Any]]
-    """Actions of `close`, in order."""
+    closing: ExitStack = field(default_factory=ExitStack, init=False)
+    """What `close` ends: the client and the cluster, if they were started here."""
     running: dict[str, tuple[PointId, Any, str | None]] = field(
         default_factory=dict[str, tuple[PointId, Any, str | None]], init=False
     )
@@ -151,19 +149,19 @@ class DaskEngine(Engine):
         future.cancel()
         if where:
             self.complete = False
-            self.client.run(_killer(), nanny=True, workers=where, on_error="ignore")
+            self.client.run(  # a function made in a function is pickled by value
+                lambda dask_worker: os.kill(dask_worker.pid, signal.SIGKILL), nanny=True, workers=where, on_error="ignore"
+            )
             end = time.monotonic() + KILL_LIMIT
             while not self.client.nthreads().keys().isdisjoint(where) and time.monotonic() < end:
                 time.sleep(0.01)  # the next point must not go to the dead worker
 
     def close(self) -> None:
-        with suppress(Exception):  # the cluster may be gone
+        with suppress(Exception), self.closing:  # the cluster may be gone
             for _, future, _ in self.running.values():
                 future.cancel()
             self.client.unsubscribe_topic(self.name)
-            if not self.closing:
-                self.client.unregister_worker_plugin(self.name)
-        _run_all(self.closing)
+            self.client.unregister_worker_plugin(self.name)
 
     def _take(self, key: str, packed: PackedOutcome | None, found: list[tuple[PointId, Outcome]]) -> None:
         if key not in self.running:  # it was cancelled, or this is its second message
@@ -197,17 +195,12 @@ class DaskEngine(Engine):
         return min(found, self.number)
 
 
-def _run_all(actions: list[Callable[[], Any]]) -> None:
-    while actions:
-        with suppress(Exception):
-            actions.pop(0)()
-
-
-def _start_cluster(distributed: Any, workers: int, closing: list[Callable[[], Any]]) -> Any:
+def _start_cluster(distributed: Any, workers: int, closing: ExitStack) -> Any:
     """Start a scheduler in this process and workers in others. Add to `closing` what ends them.
 
     The workers of `LocalCluster` would run the user's script again, which then needs an `if __name__ == "__main__":`.
     """
+    folder = closing.enter_context(tempfile.TemporaryDirectory(prefix="thalweg-dask-", ignore_cleanup_errors=True))
     cluster = distributed.LocalCluster(
         n_workers=0,
         processes=True,
@@ -215,9 +208,9 @@ def _start_cluster(distributed: Any, workers: int, closing: list[Callable[[], An
         silence_logs=logging.CRITICAL,  # failures of workers are reported as outcomes
         scheduler_kwargs={"allowed_failures": 0},
     )
-    folder = tempfile.TemporaryDirectory(prefix="thalweg-dask-", ignore_cleanup_errors=True)
+    closing.callback(cluster.close)
     command = [sys.executable, "-m", "dask", "worker", cluster.scheduler_address, "--no-dashboard", "--death-timeout", "60"]
-    command += ["--nworkers", str(workers), "--nthreads", "1", "--local-directory", folder.name]
+    command += ["--nworkers", str(workers), "--nthreads", "1", "--local-directory", folder]
     path = os.pathsep.join(place or os.getcwd() for place in sys.path)
     process = subprocess.Popen(
         command,
@@ -231,7 +224,7 @@ def _start_cluster(distributed: Any, workers: int, closing: list[Callable[[], An
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
-    closing.extend([end, cluster.close, folder.cleanup])
+    closing.callback(end)
     return cluster
 
 
@@ -248,15 +241,6 @@ def _plugin(distributed: Any, name: str, objective: bytes) -> Any:
             delattr(worker, name)
 
     return ThalwegObjective()
-
-
-def _killer() -> Callable[[Any], None]:
-    """Make the function by which a nanny kills its worker. A function made in a function is pickled by value."""
-
-    def kill(dask_worker: Any) -> None:
-        os.kill(dask_worker.pid, signal.SIGKILL)
-
-    return kill
 
 
 def _task(name: str) -> Callable[[str, np.ndarray], None]:

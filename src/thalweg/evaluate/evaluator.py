@@ -3,15 +3,17 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from thalweg._common.checks import as_count, as_positive, shortened
 from thalweg._common.outcome import NOT_FINISHED, Failure, Objective, Outcome
-from thalweg.evaluate.base import Engine, GenerationEngine, PointId
+from thalweg.evaluate.base import Engine, PointId
 from thalweg.evaluate.point_queue import PointQueue
 from thalweg.evaluate.registry import Workers, choose
+from thalweg.evaluate.simple_engines import GenerationEngine
 
 logger = logging.getLogger("thalweg")
 
@@ -28,7 +30,7 @@ class Interrupted(KeyboardInterrupt):
         """Function values of the generation, NaN where the evaluation had not finished."""
 
 
-class Evaluator:
+class Evaluator(AbstractContextManager["Evaluator"]):
     """Evaluates points and counts failures. As a context manager it ends the workers that it started.
 
     A generation in one call:
@@ -98,13 +100,13 @@ class Evaluator:
                 record(i, outcome)
 
         try:
-            if isinstance(self.engine, GenerationEngine):
+            if isinstance(self.engine, Engine):
+                self._each(points, missing, keep, timeout)
+            else:
                 values = self._all(self.engine, points, missing, keep, plain=record is None and not known)
                 if values is not None:
                     self.answered = True
                     return values
-            else:
-                self._each(points, missing, keep, timeout)
         except KeyboardInterrupt:
             raise Interrupted(np.array([np.nan if outcome is None else outcome.f for outcome in outcomes])) from None
         for x, outcome in zip(points, outcomes, strict=True):
@@ -128,15 +130,11 @@ class Evaluator:
 
     def finished(self, timeout: float | None = None) -> list[tuple[PointId, Outcome]]:
         """Return the next outcomes, of which there is at least one unless `timeout` seconds pass or no point is pending."""
-        queue = self._queue()
-        points = {point_id: point.x for point_id, point in queue.pending.items()}
-        return self._counted(queue.finished(timeout), points)
+        return self._counted(lambda queue: queue.finished(timeout))
 
     def collect(self) -> list[tuple[PointId, Outcome]]:
         """Return the outcomes that are there now, without starting further points."""
-        queue = self._queue()
-        points = {point_id: point.x for point_id, point in queue.pending.items()}
-        return self._counted(queue.collect(), points)
+        return self._counted(PointQueue.collect)
 
     def cancel_all(self) -> None:
         """Cancel all pending points."""
@@ -153,15 +151,14 @@ class Evaluator:
             "check that fun accepts a point of shape (d,), or with vectorized=True (n, d), and the args given"
         ) from error
 
-    def __enter__(self) -> "Evaluator":
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.engine.close()
+        if isinstance(self.engine, Engine):
+            self.engine.close()
 
-    def _counted(
-        self, found: list[tuple[PointId, Outcome]], points: Mapping[PointId, np.ndarray]
-    ) -> list[tuple[PointId, Outcome]]:
+    def _counted(self, take: Callable[[PointQueue], list[tuple[PointId, Outcome]]]) -> list[tuple[PointId, Outcome]]:
+        queue = self._queue()
+        points = {point_id: point.x for point_id, point in queue.pending.items()}
+        found = take(queue)
         for point_id, outcome in found:
             self._count(points[point_id], outcome)
         return found
@@ -193,13 +190,13 @@ class Evaluator:
             queue.cancel_all()
 
     def _all(
-        self, engine: GenerationEngine, points: np.ndarray, missing: list[int], keep: Record, *, plain: bool
+        self, evaluate: GenerationEngine, points: np.ndarray, missing: list[int], keep: Record, *, plain: bool
     ) -> np.ndarray | None:
         """Evaluate the points in one call, then those again that failed. If `plain`, values alone may be returned."""
         for attempt in range(1, self.retries + 2):
             if not missing:
                 break
-            found = engine.evaluate(points[missing])  # a copy, as an objective may write into its argument
+            found = evaluate(points[missing])  # a copy, as an objective may write into its argument
             if isinstance(found, np.ndarray):
                 if plain and len(found) == len(points):
                     return found

@@ -7,9 +7,9 @@ import os
 import pickle
 import platform
 import sys
-import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
@@ -17,9 +17,9 @@ import numpy as np
 
 from thalweg._common import checks, outcome
 from thalweg._common.checks import shortened
-from thalweg._common.outcome import Failure, Objective, Outcome, evaluate_here, note_of, to_value
+from thalweg._common.outcome import Failure, Objective, Outcome, evaluate_here, to_value
 
-PackedOutcome = tuple[float | None, str, bool, bytes | None, str, str, float, bytes | None]
+PackedOutcome = tuple[float | None, str, bool, bytes | None, str, str, float | None, bytes | None]
 """An outcome between processes: value, reason, answered, pickled error, traceback, worker, seconds, pickled note."""
 
 
@@ -46,24 +46,16 @@ def _packing(fun: Objective, args: tuple[Any, ...]) -> Callable[[np.ndarray], Pa
     def evaluate(x: np.ndarray) -> PackedOutcome:
         worker = f"{platform.node()}:{os.getpid()}"
         x = np.array(x)  # arrays from shared memory are read-only
-        started = time.perf_counter()
-        try:
-            returned = fun(x, *args)
-        except (Exception, SystemExit) as error:
-            seconds = time.perf_counter() - started
-            try:
-                pickled = pickle.dumps(error)
-                pickle.loads(pickled)
-            except Exception:  # not every exception can be pickled; its text can
-                pickled = None
-            reason = f"the objective raised {type(error).__name__}: {error}"
-            return None, reason, False, pickled, traceback.format_exc(), worker, seconds, None
-        seconds = time.perf_counter() - started
-        value = to_value(returned)
-        if isinstance(value, Failure):
-            return None, value.reason, True, None, "", worker, seconds, None
-        note = note_of(returned)
-        return value, "", True, None, "", worker, seconds, None if note is None else pickle.dumps(note)
+        value, _, seconds, _, note = evaluate_here(fun, args, x, (Exception, SystemExit))
+        if not isinstance(value, Failure):
+            return value, "", True, None, "", worker, seconds, None if note is None else pickle.dumps(note)
+        pickled, text = None, ""
+        if value.error is not None:
+            text = "".join(traceback.format_exception(value.error))
+            with suppress(Exception):  # not every exception can be pickled; its text can
+                pickle.loads(pickle.dumps(value.error))
+                pickled = pickle.dumps(value.error)
+        return None, value.reason, value.answered, pickled, text, worker, seconds, None
 
     return evaluate
 

@@ -11,17 +11,16 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
-
-import numpy as np
+from typing import IO, Any, ClassVar, NamedTuple
 
 from thalweg._common.checks import as_count
-from thalweg._common.outcome import Failure, Objective, Outcome
-from thalweg.evaluate.base import DIED, MAX_FAILED_STARTS, Engine, PointId
-from thalweg.evaluate.pickling import pickle_objective, unpack
+from thalweg._common.outcome import Objective
+from thalweg.evaluate.pickling import pickle_objective
+from thalweg.evaluate.worker_pool import Worker, WorkerPool
 
 SCRIPT = Path(__file__).with_name("worker.py")
 
@@ -39,63 +38,19 @@ class Processes:
         return ProcessesEngine(fun, args, self.workers)
 
 
-@dataclass(eq=False)
-class Worker:
-    """A worker process and the connection to it."""
+class Connection(NamedTuple):
+    """A worker process and the socket that leads to it."""
 
     process: subprocess.Popen[bytes]
-    connection: socket.socket
+    socket: socket.socket
     source: IO[bytes]
-    ready: bool = False
-    point_id: PointId | None = None
-    """Point that is being evaluated."""
-
-    @classmethod
-    def launch(cls, objective: bytes) -> "Worker":
-        """Start a process and send it the pickled objective."""
-        here, there = socket.socketpair()
-        with there:
-            process = subprocess.Popen(
-                [sys.executable, "-P", str(SCRIPT), str(there.fileno()), str(os.getpid())],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[there.fileno()],
-                process_group=0,  # its own, so that it can be killed together with its children
-            )
-        worker = cls(process, here, here.makefile("rb"))
-        worker.send((os.getcwd(), sys.path, objective))
-        return worker
-
-    def send(self, message: Any) -> None:
-        """Send a message. A dead process is noticed on `receive`."""
-        with suppress(OSError):
-            self.connection.sendall(pickle.dumps(message))
-
-    def receive(self) -> Any:
-        """Return the next message, or raise EOFError if the process is dead."""
-        try:
-            return pickle.load(self.source)
-        except (OSError, pickle.UnpicklingError) as error:  # it died in the middle of a message
-            raise EOFError from error
-
-    def end(self) -> str:
-        """Kill the process and its children. Return how it ended."""
-        died = self.process.poll()
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        code = self.process.wait() if died is None else died
-        self.source.close()
-        self.connection.close()
-        return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 @dataclass
-class ProcessesEngine(Engine):
+class ProcessesEngine(WorkerPool):
     """Worker processes that receive the objective once, then a point at a time."""
 
-    number: int
-    workers: list[Worker] = field(default_factory=list[Worker], init=False)
-    failed_starts: int = field(default=0, init=False)
-    """Number of processes in a row that died before they were ready."""
+    kind: ClassVar[str] = "worker processes"
 
     def __post_init__(self) -> None:
         if sys.platform == "win32":
@@ -104,75 +59,49 @@ class ProcessesEngine(Engine):
         self.selector = selectors.DefaultSelector()
         self.room(self.number)  # they start while the first points are drawn
 
-    @property
-    def capacity(self) -> int:
-        return self.number
-
     def room(self, wanted: int) -> int:
-        for worker in [worker for worker in self.workers if worker.point_id is None and worker.process.poll() is not None]:
-            self._lost(worker)
-        for _ in range(min(self.number, wanted + self._busy()) - len(self.workers)):
-            worker = Worker.launch(self.objective)
-            self.workers.append(worker)
-            self.selector.register(worker.connection, selectors.EVENT_READ, worker)
-        return sum(worker.ready and worker.point_id is None for worker in self.workers)
+        for worker in [worker for worker in self.workers if worker.point_id is None]:
+            if worker.handle.process.poll() is not None:
+                self.lost(worker)
+        return super().room(wanted)
 
-    def start(self, point_id: PointId, x: np.ndarray) -> None:
-        worker = next(worker for worker in self.workers if worker.ready and worker.point_id is None)
-        worker.point_id = point_id
-        worker.send(x)
+    def launch(self) -> Worker:
+        here, there = socket.socketpair()
+        with there:
+            process = subprocess.Popen(
+                [sys.executable, "-P", str(SCRIPT), str(there.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[there.fileno()],
+                process_group=0,  # its own, so that it can be killed together with its children
+            )
+        worker = Worker(Connection(process, here, here.makefile("rb")), f"{os.uname().nodename}:{process.pid}")
+        self.selector.register(here, selectors.EVENT_READ, worker)
+        self.send(worker, (os.getcwd(), sys.path, self.objective))
+        return worker
 
-    def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
-        found: list[tuple[PointId, Outcome]] = []
+    def send(self, worker: Worker, x: Any) -> None:
+        with suppress(OSError):  # a dead process is noticed by `messages`
+            worker.handle.socket.sendall(pickle.dumps(x))
+
+    def messages(self, timeout: float | None) -> Iterator[tuple[Worker, Any]]:
         for key, _ in self.selector.select(timeout):
-            worker: Worker = key.data
             try:
-                message = worker.receive()
-            except EOFError:
-                found.extend(self._lost(worker))
-                continue
-            if worker.ready:
-                found.append((worker.point_id, unpack(message)))
-                worker.point_id = None
-            elif message is None:
-                worker.ready, self.failed_starts = True, 0
-            else:
-                raise RuntimeError(
-                    f"workers={self.number}: a worker process cannot load fun ({message}); "
-                    "check that a new process can import what fun needs"
-                )
-        return found
+                yield key.data, pickle.load(key.data.handle.source)
+            except (EOFError, OSError, pickle.UnpicklingError) as error:  # it died, maybe in the middle of a message
+                yield key.data, error
 
-    def cancel(self, point_id: PointId) -> None:
-        for worker in self.workers:
-            if worker.point_id == point_id:
-                self._remove(worker)
-                return
+    def end(self, worker: Worker) -> str:
+        """Kill the process and its children. Return how it ended."""
+        process, connection, source = worker.handle
+        self.selector.unregister(connection)
+        died = process.poll()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait() if died is None else died
+        source.close()
+        connection.close()
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
 
     def close(self) -> None:
-        while self.workers:
-            self._remove(self.workers[0])
+        super().close()
         self.selector.close()
-
-    def _busy(self) -> int:
-        return sum(worker.point_id is not None for worker in self.workers)
-
-    def _lost(self, worker: Worker) -> list[tuple[PointId, Outcome]]:
-        """Remove a dead process. Return the failure of the point that it evaluated, if any."""
-        how = self._remove(worker)
-        if worker.ready:
-            name = f"{os.uname().nodename}:{worker.process.pid}"
-            lost = Failure(f"{DIED.reason} ({how})")
-            return [] if worker.point_id is None else [(worker.point_id, Outcome(lost, name))]
-        self.failed_starts += 1
-        if self.failed_starts >= MAX_FAILED_STARTS:
-            raise RuntimeError(
-                f"workers={self.number}: {self.failed_starts} worker processes in a row died before they were ready, the last "
-                f"with {how}; check that there is enough memory for them, and that a new process can import what fun needs"
-            )
-        return []
-
-    def _remove(self, worker: Worker) -> str:
-        self.workers.remove(worker)
-        self.selector.unregister(worker.connection)
-        return worker.end()

@@ -3,17 +3,17 @@
 import concurrent.futures as futures
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from thalweg._common.checks import as_count, listed, shortened
 from thalweg._common.outcome import Objective
-from thalweg.evaluate.base import Engine, EngineFactory, GenerationEngine
+from thalweg.evaluate.base import Engine, EngineFactory
 from thalweg.evaluate.dask_engine import Dask
 from thalweg.evaluate.executor import ExecutorEngine
-from thalweg.evaluate.generation_engines import MapLike, Mapped, Vectorized
 from thalweg.evaluate.processes import Processes
 from thalweg.evaluate.ray_engine import Ray
-from thalweg.evaluate.serial import Serial
+from thalweg.evaluate.simple_engines import GenerationEngine, MapLike, Serial, evaluate_by_map, evaluate_vectorized
 
 ENGINES: dict[str, Callable[..., EngineFactory]] = {
     "processes": Processes,
@@ -40,7 +40,7 @@ def choose(fun: Objective, args: tuple[Any, ...], workers: Any, *, vectorized: b
             raise ValueError(f"vectorized=True passes whole generations to fun; leave {leave_out} out")
         if timed:
             raise ValueError("vectorized=True evaluates in this process and cannot keep to eval_timeout; leave it out")
-        return Vectorized(fun, args)
+        return partial(evaluate_vectorized, fun, args)
     if isinstance(workers, futures.Executor):
         return ExecutorEngine(fun, args, workers)
     if isinstance(workers, EngineFactory):
@@ -48,7 +48,7 @@ def choose(fun: Objective, args: tuple[Any, ...], workers: Any, *, vectorized: b
     if number is None:
         if timed:
             raise ValueError("a map cannot keep to eval_timeout; pass workers as a number or an executor")
-        return Mapped(fun, args, cast("MapLike", workers))
+        return partial(evaluate_by_map, fun, args, cast("MapLike", workers))
     if number == 1 and not timed:
         return Serial(fun, args)
     return Processes(workers=number).engine(fun, args)  # a single process too, as evaluations may have to be killed

@@ -7,21 +7,9 @@
 (10,)
 """
 
-from thalweg.objectives.base import Objective, Transform, evaluate
+from thalweg.objectives.base import Objective, Transform
 from thalweg.objectives.command import Command
-from thalweg.objectives.problems import TransformedObjective, make_problems, rotated, translated
-from thalweg.objectives.registry import OBJECTIVES
-from thalweg.objectives.valleys import banana
+from thalweg.objectives.functions import OBJECTIVES, banana
+from thalweg.objectives.problems import make_problems, rotated, translated
 
-__all__ = [
-    "OBJECTIVES",
-    "Command",
-    "Objective",
-    "Transform",
-    "TransformedObjective",
-    "banana",
-    "evaluate",
-    "make_problems",
-    "rotated",
-    "translated",
-]
+__all__ = ["OBJECTIVES", "Command", "Objective", "Transform", "banana", "make_problems", "rotated", "translated"]

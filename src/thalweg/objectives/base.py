@@ -20,7 +20,6 @@ class Transform(NamedTuple):
 
     shift: Any
     """The vector t of shape (d,)."""
-
     rotation: Any = None
     """The orthogonal matrix R of shape (d, d); None stands for the identity."""
 
@@ -55,22 +54,27 @@ class Objective:
     name: str
     function: Callable[..., Values]
     """The untransformed function of points (..., d); with `takes_rotation`, of points and a rotation or None."""
-
     optimum: Callable[[int], np.ndarray]
     """The minimiser of the untransformed function in dimension d."""
-
     about: str
     """A short description of the landscape."""
-
     multimodal: bool = False
     least_dimension: int = 1
     takes_rotation: bool = False
     """True if the rotation is used once more inside the function; random transforms then always have one."""
-
     f_opt: float = 0.0
 
     def __call__(self, x: Points, transform: Transform | None = None) -> Values:
-        return evaluate(self, transform, x)
+        """Return the values f(R (x - t)) of points x (..., d) under one transform; map over several with `jax.vmap`."""
+        x = x if isinstance(x, jax.Array) else np.asarray(x)
+        if x.ndim == 0:
+            raise ValueError(f"x must have shape (d,) or (..., d), got the scalar {x}; write [x] for a point in dimension 1")
+        x = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
+        self.check_dimension(x.shape[-1])
+        y = x if transform is None else transform.forward(x)
+        if self.takes_rotation:
+            return self.function(y, None if transform is None else transform.rotation)
+        return self.function(y)
 
     def x_opt(self, d: int, transform: Transform | None = None) -> np.ndarray:
         """Return the global minimiser in dimension d."""
@@ -84,29 +88,6 @@ class Objective:
         return d
 
 
-def evaluate(objective: Objective, transform: Transform | None, x: Points) -> Values:
-    """Return the values f(R (x - t)) of points x (..., d) under one transform; map over several transforms with `jax.vmap`."""
-    x = as_points(x)
-    objective.check_dimension(x.shape[-1])
-    y = x if transform is None else transform.forward(x)
-    if objective.takes_rotation:
-        return objective.function(y, None if transform is None else transform.rotation)
-    return objective.function(y)
-
-
-def as_points(x: Points) -> Points:
-    """Convert x to an array of floating-point numbers with at least one axis; JAX arrays stay JAX arrays."""
-    x = x if isinstance(x, jax.Array) else np.asarray(x)
-    if x.ndim == 0:
-        raise ValueError(f"x must have shape (d,) or (..., d), got the scalar {x}; write [x] for a point in dimension 1")
-    return x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
-
-
 def namespace(x: Points) -> Any:
     """Return `jax.numpy` for JAX arrays and tracers, `numpy` for all others."""
     return jnp if isinstance(x, jax.Array) else np
-
-
-def origin(d: int) -> np.ndarray:
-    """Return the point 0, the minimiser of most of the functions."""
-    return np.zeros(d)

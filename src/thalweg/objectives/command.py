@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -58,13 +58,10 @@ class Command:
 
     command: str | Sequence[str]
     """The command line as one text, or a list of words."""
-
     timeout: float | None = None
     """Time limit for one evaluation in seconds."""
-
     shell: bool = False
     """True to run the command in a shell, for pipes, variables and several commands."""
-
     scratch: bool = False
     """True to run each evaluation in a temporary working directory of its own."""
 
@@ -85,25 +82,28 @@ class Command:
         with contextlib.ExitStack() as stack:
             folder: str | None = None
             if self.scratch:
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="thalweg-", ignore_cleanup_errors=True))
-            path = stack.enter_context(_json_file(point)) if "file" in self._named else None
+                folder = stack.enter_context(_temporary_folder())
+            path: str | None = None
+            if "file" in self._named:
+                path = os.path.join(stack.enter_context(_temporary_folder()), "point.json")
+                Path(path).write_text(json.dumps(point))
             # files, not pipes: a child process that outlives the program would keep a pipe open and block the reader
             given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
             if not self._named - {"here"}:
                 given.write(f"{json.dumps(point)}\n".encode())
                 given.seek(0)
             status, expired = self._run(self.words(point, path), folder, given, out, err)
-            stdout, stderr = _text(out), _text(err)
+            stdout, stderr = _end_of(out), _end_of(err)
         if expired:
-            raise ProgramError(self._message(f"was killed after {self.timeout:g} s", stderr))
-        if status != 0:
+            how = f"was killed after {self.timeout:g} s"
+        elif status != 0:
             how = f"exited with status {status}" if status > 0 else f"was killed by signal {-status}"
-            raise ProgramError(self._message(how, stderr))
-        value = parse_value(stdout)
-        if value is None:
-            last = shortened(stdout.strip()[-QUOTED:]) if stdout.strip() else "nothing"
-            raise ProgramError(self._message(f"wrote no number to stdout, but {last}", stderr))
-        return value
+        elif (value := parse_value(stdout)) is not None:
+            return value
+        else:
+            how = f"wrote no number to stdout, but {shortened(stdout[-QUOTED:]) if stdout else 'nothing'}"
+        quoted = "..." + stderr[-QUOTED:] if len(stderr) > QUOTED else stderr
+        raise ProgramError(f"{self._name} {how}" + (f"; stderr: {quoted}" if quoted else ""))
 
     def words(self, point: Sequence[float], path: str | None = None) -> list[str]:
         """Return the program and its arguments for a point, or for a shell a single text."""
@@ -188,11 +188,6 @@ class Command:
     def _name(self) -> str:
         return shortened(self.command if isinstance(self.command, str) else shlex.join(self.command))
 
-    def _message(self, what: str, stderr: str) -> str:
-        text = stderr.strip()
-        quoted = "..." + text[-QUOTED:] if len(text) > QUOTED else text
-        return f"{self._name} {what}" + (f"; stderr: {quoted}" if quoted else "")
-
 
 def parse_value(stdout: str) -> float | None:
     r"""Return the value in the output of a program: JSON with a number "f", or the last line that is a number or such JSON.
@@ -228,17 +223,10 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
             process.kill()
 
 
-@contextlib.contextmanager
-def _json_file(point: Sequence[float]) -> Generator[str, None, None]:
-    handle, name = tempfile.mkstemp(prefix="thalweg-", suffix=".json")
-    try:
-        with os.fdopen(handle, "w") as file:
-            json.dump(point, file)
-        yield name
-    finally:
-        Path(name).unlink(missing_ok=True)
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="thalweg-", ignore_cleanup_errors=True)
 
 
-def _text(file: IO[bytes]) -> str:
+def _end_of(file: IO[bytes]) -> str:
     file.seek(max(0, file.seek(0, os.SEEK_END) - READ))
-    return file.read().decode(errors="replace")
+    return file.read().decode(errors="replace").strip()

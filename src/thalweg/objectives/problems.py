@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from thalweg.objectives.base import Objective, Points, Transform, Values
-from thalweg.objectives.registry import find_objective
+from thalweg.objectives.functions import find_objective
 
 HALF_WIDTH = 2.0
 """The shifts are drawn from [-2, 2]^d (section 5.2 of the paper)."""

@@ -1,7 +1,8 @@
 """The common look of all plots: colours, line styles, size and frame."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from thalweg._common import extras
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +20,7 @@ def require() -> Any:
 
     Call it before long work that ends in a figure.
     """
-    try:
-        return importlib.import_module("matplotlib.figure")
-    except ImportError as error:
-        raise ImportError('figures need matplotlib, which is not installed: run pip install "thalweg[plots]"') from error
+    return extras.require("matplotlib.figure", extra="plots", purpose="a figure")
 
 
 def new_figure(width: float, height: float) -> "Figure":

@@ -33,15 +33,12 @@ class CurvedFrame(NamedTuple):
         return self.affine.frame
 
     def place(self, e: Array) -> Array:
-        """Map standard coordinates to the search space, for points (..., d)."""
         return self.affine.place(shear(self.axis, self.bow, e))
 
     def whiten(self, z: Array) -> Array:
-        """Map points of the search space back to standard coordinates."""
         return shear(self.axis, -self.bow, self.affine.whiten(z))
 
     def log_det(self) -> Array:
-        """Return log |det|, the same everywhere."""
         return self.affine.log_det()
 
     def after(self, first: SolvedFrame) -> "CurvedFrame":

@@ -12,16 +12,11 @@ from thalweg._common.checks import as_count
 from thalweg.strategies.affine_part import design_points, fit_affine_part, nonlinearity
 from thalweg.strategies.curved_frame import CurvedFrame
 from thalweg.strategies.distribution import SearchDistribution
-from thalweg.strategies.flows.affine import Affine
-from thalweg.strategies.flows.base import Flow
-from thalweg.strategies.flows.nice import NICE
-from thalweg.strategies.flows.shear import Shear
-from thalweg.strategies.flowsteps.base import Batch, FlowStep
-from thalweg.strategies.flowsteps.trust_region import TrustRegion
-from thalweg.strategies.flowsteps.valley import Elites, Valley
-from thalweg.strategies.latents.base import Latent
+from thalweg.strategies.flows import NICE, Affine, Flow, Shear
+from thalweg.strategies.flowsteps import Batch, FlowStep, TrustRegion, Valley
+from thalweg.strategies.flowsteps.valley import Elites
+from thalweg.strategies.latents import CMAES, Latent
 from thalweg.strategies.latents.bases import GAUSSIAN
-from thalweg.strategies.latents.cmaes import CMAES
 from thalweg.strategies.latents.frame import Frame, FrameLike, SolvedFrame, solve_both
 from thalweg.strategies.strategy import Array, Info, Key, Params, State
 
@@ -192,12 +187,12 @@ def _learn(
     """Move eta after the latent has moved to its new frame; return the frame that the latent absorbs and the new state."""
     distribution, flow, design = self.distribution, self.inner, old.design
     diagonal = latent.scale.ndim == 1
-    batch = Batch(e, x, f, distribution.log_prob_of_draw(old.params, drawn_from, e), drawn_from)
+    batch = Batch(e, x, f, distribution.log_prob_of_draw(old.params, drawn_from, e), drawn_from, design, draw)
     params, step = old.params, old.step
     if flow.learnable:
         params, step = self.step.reconsider(distribution, params, old.affine_inverse, step, batch)
     if self.raw:
-        params, step, info = self.step.step(distribution, params, latent.solved(), step, batch, design, draw)
+        params, step, info = self.step.step(distribution, params, latent.solved(), step, batch)
         return latent, old._replace(params=params, step=step), info
 
     # the latent holds the affine part: B = A L^-1 and b = m - B c, docs/math.md (9)
@@ -213,7 +208,7 @@ def _learn(
         frame = complete.after(affine.inverse())
     info: Info = {}
     if flow.learnable:
-        params, step, info = self.step.step(distribution, params, frame, step, batch, design, draw)
+        params, step, info = self.step.step(distribution, params, frame, step, batch)
 
     # docs/math.md (16): x is unchanged, its affine part belongs to the latent
     y = flow.forward(params, design)

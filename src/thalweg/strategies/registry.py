@@ -2,7 +2,7 @@
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -10,12 +10,9 @@ from thalweg._common.checks import as_count, listed, shortened
 from thalweg.strategies.flows import FLOWS
 from thalweg.strategies.flowsteps import FLOW_STEPS
 from thalweg.strategies.gnnes import GNNES
-from thalweg.strategies.joint import JOINTS, Joint
-from thalweg.strategies.latents import LATENTS, Latent
+from thalweg.strategies.joint import JOINTS
+from thalweg.strategies.latents import LATENTS
 from thalweg.strategies.strategy import Strategy
-
-Factory = Callable[..., Strategy]
-"""A function that builds a strategy from `popsize` and its options."""
 
 PREFIX = "gnn-"
 
@@ -42,7 +39,13 @@ def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None
     if popsize is not None:
         popsize = as_count(popsize, "popsize", least=2)
     if not isinstance(method, str):
-        return _adjusted(method, popsize, options)
+        if not all(callable(getattr(method, name, None)) for name in ("init", "ask", "tell", "population")):
+            raise TypeError(
+                f"method must be a name or a strategy, got {shortened(method)}; the names are {listed(method_names())}"
+            )
+        if options:
+            raise ValueError(f"options {listed(list(options))} apply only to a method given by name; set them in the strategy")
+        return _hashable(method if popsize is None else with_popsize(method, popsize))
     if method not in METHODS:
         near = difflib.get_close_matches(method, METHODS, n=1)
         hint = f"did you mean {near[0]!r}? The" if near else "the"
@@ -66,16 +69,6 @@ def with_popsize(strategy: Strategy, popsize: int) -> Strategy:
         ) from None
 
 
-def _adjusted(strategy: Strategy, popsize: int | None, options: Mapping[str, Any]) -> Strategy:
-    if not all(callable(getattr(strategy, name, None)) for name in ("init", "ask", "tell", "population")):
-        raise TypeError(
-            f"method must be a name or a strategy, got {shortened(strategy)}; the names are {listed(method_names())}"
-        )
-    if options:
-        raise ValueError(f"options {listed(list(options))} apply only to a method given by name; set them in the strategy")
-    return _hashable(strategy if popsize is None else with_popsize(strategy, popsize))
-
-
 def _hashable(strategy: Strategy) -> Strategy:
     """Check that the strategy is hashable, as JAX takes it as a static argument."""
     try:
@@ -85,41 +78,26 @@ def _hashable(strategy: Strategy) -> Strategy:
     return strategy
 
 
-def _without_flow(name: str, make: Callable[..., Latent | Joint], popsize: int | None = None, **options: Any) -> Strategy:
-    _check_options(name, options, _fields(make))
-    return make(popsize=popsize, **options)
-
-
-def _with_flow(name: str, make: Callable[..., Latent], popsize: int | None = None, **options: Any) -> Strategy:
-    own = ("flow", "step", "frame")
-    _check_options(name, options, (*own, *_fields(make)))
-    chosen = {key: options.pop(key) for key in own if key in options}
-    for key, registry in (("flow", FLOWS), ("step", FLOW_STEPS)):
-        if isinstance(chosen.get(key), str):
-            chosen[key] = _by_name(key, chosen[key], registry)
-    return GNNES(latent=make(popsize=popsize, **options), **chosen)
-
-
-def _by_name(key: str, name: str, registry: Mapping[str, Callable[[], Any]]) -> Any:
-    if name not in registry:
-        raise ValueError(f"option {key!r} must be an object or one of {listed(list(registry))}, got {name!r}")
-    return registry[name]()
-
-
-def _fields(make: Callable[..., Latent | Joint]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(cast("Any", make)) if field.init and field.name != "popsize")
-
-
-def _check_options(name: str, options: Mapping[str, Any], valid: tuple[str, ...]) -> None:
+def _make(name: str, make: Callable[..., Any], popsize: int | None = None, **options: Any) -> Strategy:
+    own = ("flow", "step", "frame") if name.startswith(PREFIX) else ()
+    valid = [*own, *(field.name for field in dataclasses.fields(cast("Any", make)) if field.init and field.name != "popsize")]
     for option in options:
         if option not in valid:
             known = f"its options are {listed(valid)}" if valid else "it has none"
             raise ValueError(f"option {option!r} is unknown to method {name!r}; {known}")
+    chosen = {key: options.pop(key) for key in own if key in options}
+    for key, registry in (("flow", FLOWS), ("step", FLOW_STEPS)):
+        value = chosen.get(key)
+        if isinstance(value, str):
+            if value not in registry:
+                raise ValueError(f"option {key!r} must be an object or one of {listed(list(registry))}, got {value!r}")
+            chosen[key] = registry[value]()
+    strategy = make(popsize=popsize, **options)
+    return GNNES(latent=strategy, **chosen) if own else strategy
 
 
-METHODS: dict[str, Factory] = (
-    {name: partial(_without_flow, name, make) for name, make in LATENTS.items()}
-    | {PREFIX + name: partial(_with_flow, PREFIX + name, make) for name, make in LATENTS.items()}
-    | {name: partial(_without_flow, name, make) for name, make in JOINTS.items()}
-)
-"""Methods by name. Every latent in `LATENTS` appears with and without a flow."""
+METHODS: dict[str, Callable[..., Strategy]] = {
+    name: partial(_make, name, make)
+    for name, make in (LATENTS | {PREFIX + name: latent for name, latent in LATENTS.items()} | JOINTS).items()
+}
+"""Methods by name: functions of `popsize` and options. Every latent in `LATENTS` appears with and without a flow."""

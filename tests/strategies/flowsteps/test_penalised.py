@@ -13,7 +13,7 @@ from thalweg.strategies import ranking
 from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flows import NICE, Affine, RealNVP
 from thalweg.strategies.flowsteps.base import Batch
-from thalweg.strategies.flowsteps.history import History, Samples
+from thalweg.strategies.flowsteps.history import History
 from thalweg.strategies.flowsteps.penalised import Penalised, Terms, log_density
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents.bases import CAUCHY, GAUSSIAN
@@ -38,7 +38,7 @@ def generation(distribution: SearchDistribution, params: Any) -> Batch:
     """Points from pi_{mu_t, eta_t}, the old frame."""
     e = jax.random.normal(jax.random.key(1), (N, D))
     x = distribution.forward(params, OLD, e)
-    return Batch(e, x, jnp.sum(x**2, -1), distribution.log_prob_of_draw(params, OLD, e), OLD)
+    return Batch(e, x, jnp.sum(x**2, -1), distribution.log_prob_of_draw(params, OLD, e), OLD, e, jax.random.key(9))
 
 
 joined = jax.jit(lambda x, utility, log_q: History.empty(1, *x.shape, x.dtype).join(x, utility, log_q)[0])
@@ -47,7 +47,7 @@ joined = jax.jit(lambda x, utility, log_q: History.empty(1, *x.shape, x.dtype).j
 
 @partial(jax.jit, static_argnums=(0, 1))
 def terms(
-    step: Penalised, distribution: SearchDistribution, params: Any, frame: Any, data: Samples, draws: Any, at: Any
+    step: Penalised, distribution: SearchDistribution, params: Any, frame: Any, data: History, draws: Any, at: Any
 ) -> Terms:
     """The terms of the objective at the parameters `at`."""
     return step.terms(distribution, params, frame, data, draws)(at)
@@ -176,7 +176,7 @@ def test_history_counts_what_it_holds() -> None:
     draws, step = jax.random.normal(jax.random.key(2), (5, D)), Penalised()
     utility = step.shape(batch.f)
 
-    def surrogate(data: Samples) -> jax.Array:
+    def surrogate(data: History) -> jax.Array:
         return terms(step, distribution, params, NEW, data, draws, params).surrogate
 
     @jax.jit
@@ -203,7 +203,7 @@ def stepped() -> dict[str, Any]:
     @jax.vmap
     def run(penalty: jax.Array, spoil: jax.Array) -> Any:
         spoiled = batch._replace(log_q=batch.log_q + spoil)
-        return step.step(distribution, params, NEW, state._replace(penalty=penalty), spoiled, batch.e, jax.random.key(9))
+        return step.step(distribution, params, NEW, state._replace(penalty=penalty), spoiled)
 
     new, after, info = run(jnp.asarray([10.0, 1e9, 10.0]), jnp.asarray([0.0, 0.0, jnp.nan]))
     moved = jax.vmap(lambda p: ravel_pytree(p)[0])(new) - ravel_pytree(params)[0]

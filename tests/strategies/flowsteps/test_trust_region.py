@@ -30,14 +30,15 @@ NICE_FAMILY, AFFINE_FAMILY = SearchDistribution(NICE(), GAUSSIAN), SearchDistrib
 def make_batch(distribution, params, fun, seed=0, sign=1.0):
     e = jax.random.normal(jax.random.key(seed), (N, D), jnp.float64)
     x = distribution.forward(params, FRAME, e)
-    return Batch(e, x, sign * fun(FRAME.whiten(x)), distribution.log_prob_of_draw(params, FRAME, e), FRAME)
+    log_q = distribution.log_prob_of_draw(params, FRAME, e)
+    return Batch(e, x, sign * fun(FRAME.whiten(x)), log_q, FRAME, POINTS, jax.random.key(1))
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def take_step(distribution, products, radius, params, state, batch, design, seed=1):
     """One step; the radius is an argument of the compiled program, so that the tests share it."""
     step = TrustRegion(radius=radius, products=products, damping=1e-6 if products == 12 else 1e-2)
-    return step.step(distribution, params, FRAME, state, batch, design, jax.random.key(seed))
+    return step.step(distribution, params, FRAME, state, batch._replace(design=design, key=jax.random.key(seed)))
 
 
 reconsider = jax.jit(TrustRegion.reconsider, static_argnums=(0, 1))

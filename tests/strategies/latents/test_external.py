@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.strategies.latents import LATENTS, CmaesLatent, ExternalLatent, PycmaLatent
-from thalweg.strategies.latents.external import finite_values
+from thalweg.strategies.latents import LATENTS, CmaesLatent, PycmaLatent
+from thalweg.strategies.latents.external import ExternalLatent, finite_values
 
 PACKAGES = {"pycma": "cma", "cmaes": "cmaes"}
 
@@ -108,7 +108,7 @@ def test_values_handed_over_are_finite():
 @pytest.mark.parametrize(("make", "package"), [(PycmaLatent, "cma"), (CmaesLatent, "cmaes")])
 def test_a_missing_package_is_named_with_its_extra(make: Any, package: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=rf"{make.__name__} needs {package}, .* `pip install thalweg\[adapters\]`"):
+    with pytest.raises(ImportError, match=rf"{make.__name__} needs {package}, .*pip install \"thalweg\[adapters\]\""):
         begin(make())
 
 

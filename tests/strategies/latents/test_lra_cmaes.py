@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from thalweg.strategies.latents import LRACMAES, Frame
-from thalweg.strategies.latents.lra_cmaes import Average, LRACMAState
+from thalweg.strategies.latents import LRACMAES
+from thalweg.strategies.latents.frame import Frame
+from thalweg.strategies.latents.lra_cmaes import Changes, LRACMAState
 
 updated = jax.jit(lambda latent, state, e, f: latent.update(state, e, f), static_argnums=0)
 
@@ -19,9 +20,10 @@ def theirs(es: Any) -> LRACMAState:
     d = len(values)
     parts = (
         *(es._mean, es._sigma, (vectors * np.sqrt(values)) @ vectors.T, es._pc, es._p_sigma, es._g),
-        *(es._Emean[:, 0], es._Vmean, es._eta_mean, es._ESigma.reshape(d, d), es._VSigma, es._eta_Sigma),
+        Changes(es._Emean[:, 0], es._Vmean, es._eta_mean),
+        Changes(es._ESigma.reshape(d, d), es._VSigma, es._eta_Sigma),
     )
-    return LRACMAState(jax.random.key(0), *(jnp.asarray(np.array(part)) for part in parts))
+    return LRACMAState(jax.random.key(0), *jax.tree.map(lambda part: jnp.asarray(np.array(part)), parts))
 
 
 @pytest.mark.parametrize(("d", "n"), [(2, 6), (10, 10)])
@@ -37,10 +39,12 @@ def test_updates_are_those_of_cmaes(d: int, n: int):
         es.tell(list(zip(x, f.tolist(), strict=True)))
         told, expected = updated(latent, before, latent.frame(before).whiten(x), f), theirs(es)
         for name in set(LRACMAState._fields) - {"key", "root"}:
-            mine, reference = getattr(told, name), np.asarray(getattr(expected, name))
-            np.testing.assert_allclose(mine, reference, rtol=0, atol=1e-8 * np.abs(reference).max(), err_msg=name)
+            for mine, reference in zip(
+                jax.tree.leaves(getattr(told, name)), jax.tree.leaves(getattr(expected, name)), strict=True
+            ):
+                np.testing.assert_allclose(mine, reference, rtol=0, atol=1e-8 * np.abs(reference).max(), err_msg=name)
         np.testing.assert_allclose(told.root @ told.root.T, es._C, rtol=0, atol=1e-8 * np.abs(es._C).max())
-        rates.append([told.mean_rate, told.covariance_rate])
+        rates.append([told.of_mean.rate, told.of_covariance.rate])
     steps = np.diff(np.array(rates), axis=0)
     assert steps.min(0).max() < 0 < steps.max(0).min()
 
@@ -88,23 +92,25 @@ def test_linear_maps_of_the_search_space_change_nothing(start: LRACMAState, nois
     moved = LRACMAES().absorb(start, Frame(stretch @ start.mean, start.sigma * stretch))
     seen = follow(moved, noisy._replace(seen=jnp.linalg.inv(stretch)))
     np.testing.assert_allclose(seen.mean, plain.mean @ stretch.T, rtol=0, atol=1e-8)
-    for name in ("sigma", "mean_rate", "covariance_rate", "mean_drift", "covariance_drift"):
-        np.testing.assert_allclose(getattr(seen, name), getattr(plain, name), rtol=0, atol=1e-8, err_msg=name)
-    assert plain.mean_rate.min() < 0.9
-    assert plain.covariance_rate.min() < 0.9
+    np.testing.assert_allclose(seen.sigma, plain.sigma, rtol=0, atol=1e-8)
+    for part in ("of_mean", "of_covariance"):
+        for name in ("rate", "drift"):
+            mine, expected = getattr(getattr(seen, part), name), getattr(getattr(plain, part), name)
+            np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-8, err_msg=f"{part}.{name}")
+    assert plain.of_mean.rate.min() < 0.9
+    assert plain.of_covariance.rate.min() < 0.9
     np.testing.assert_allclose(np.linalg.det(plain.root), 1.0, rtol=1e-8)  # the size belongs to sigma
 
 
 def test_noise_slows_it_down_and_signal_does_not(start: LRACMAState, noisy: Problem):
     slope = follow(start, noisy._replace(noise=0 * noisy.noise, deep=0.0, steep=1.0))
     lost = follow(start, noisy._replace(deep=0.0))
-    assert slope.mean_rate[-1] > 0.5
-    assert lost.mean_rate[-1] < 0.2
-    assert lost.covariance_rate[-1] < 0.2
+    assert slope.of_mean.rate[-1] > 0.5
+    assert lost.of_mean.rate[-1] < 0.2
+    assert lost.of_covariance.rate[-1] < 0.2
 
 
 def test_a_point_that_never_moves_keeps_its_rates(start: LRACMAState):
     """0 / 0 is no signal."""
-    before = Average(start.mean_drift, start.mean_power, start.mean_rate)
-    still = jax.jit(LRACMAES().learn, static_argnums=2)(before, jnp.zeros(3), 0.1)
+    still = jax.jit(LRACMAES().learn, static_argnums=2)(start.of_mean, jnp.zeros(3), 0.1)
     assert 0 < still.rate <= 1

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from thalweg.strategies import ranking
-from thalweg.strategies.latents import PGES, Frame
+from thalweg.strategies.latents import PGES
+from thalweg.strategies.latents.frame import Frame
 
 D, N, SIGMA0 = 3, 9, 0.5
 

@@ -7,8 +7,7 @@
 
 from thalweg.objectives.rl.normaliser import Normaliser
 from thalweg.objectives.rl.policy import Policy
-from thalweg.objectives.rl.rollout import PolicyEvaluation, Rollout
-from thalweg.objectives.rl.search import PolicySearch
+from thalweg.objectives.rl.search import PolicyEvaluation, PolicySearch, Rollout
 from thalweg.objectives.rl.together import Together
 
 __all__ = ["Normaliser", "Policy", "PolicyEvaluation", "PolicySearch", "Rollout", "Together"]

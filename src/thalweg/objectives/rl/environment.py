@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg._common import extras
 from thalweg._common.checks import as_count, shortened
 
 EnvSource = str | Callable[..., Any]
@@ -14,12 +15,7 @@ EnvSource = str | Callable[..., Any]
 
 def require() -> Any:
     """Import gymnasium, or raise an error that names the extra to install."""
-    try:
-        return importlib.import_module("gymnasium")
-    except ModuleNotFoundError as error:
-        if error.name != "gymnasium":
-            raise
-        raise ImportError('policy search needs gymnasium, which is not installed: run pip install "thalweg[rl]"') from error
+    return extras.require("gymnasium", extra="rl", purpose="policy search")
 
 
 def make(env: EnvSource, options: Mapping[str, Any]) -> Any:
@@ -57,7 +53,5 @@ def flattener(space: Any) -> tuple[int, Callable[[Any], np.ndarray] | None]:
     except (NotImplementedError, ValueError) as error:
         raise ValueError(f"env must have observations that can be flattened to a vector, got {shortened(space)}") from error
     if isinstance(space, spaces.Box):
-        if len(space.shape) == 1:
-            return size, None
-        return size, np.ravel
+        return size, None if len(space.shape) == 1 else np.ravel
     return size, lambda o: spaces.flatten(space, o)

@@ -1,6 +1,5 @@
 """`MjxSearch`: policy search with all rollouts in one compiled program, by MJX, MuJoCo's physics in JAX."""
 
-import importlib
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from thalweg._common.checks import as_count, as_flag, as_seed
+from thalweg._common.extras import require
 from thalweg.objectives.rl.policy import Head, Policy, PolicyObjective, compose
 from thalweg.strategies.strategy import Array, Key
 
@@ -126,8 +126,5 @@ class MjxSearch(PolicyObjective):
 
 
 def _mjx() -> Any:
-    try:
-        with redirect_stdout(StringIO()):  # it prints that Warp, an engine that is not used here, is missing
-            return importlib.import_module("mujoco.mjx")
-    except ModuleNotFoundError as error:
-        raise ImportError('MjxSearch needs mujoco-mjx, which is not installed: run pip install "thalweg[mjx]"') from error
+    with redirect_stdout(StringIO()):  # it prints that Warp, an engine that is not used here, is missing
+        return require("mujoco.mjx", extra="mjx", purpose="MjxSearch")

@@ -1,9 +1,10 @@
 """Deterministic policies, linear or small networks of tanh layers, with all parameters in one vector."""
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -103,17 +104,15 @@ class PolicyObjective:
 
 def make_head(space: Any, action: Bounding) -> Head:
     """Return the head of a policy for an action space of Gymnasium."""
-    from gymnasium.spaces import Box, Discrete
-
+    spaces: Any = importlib.import_module("gymnasium.spaces")
     if action not in ("clip", "tanh"):
         raise ValueError(f"action must be 'clip' or 'tanh', got {shortened(action)}")
-    if isinstance(space, Discrete):
-        start = int(cast("Any", space).start)
-        return Head(int(cast("Any", space).n), lambda z: start + int(z.argmax()))
-    if not isinstance(space, Box) or not np.issubdtype(cast("Any", space).dtype, np.floating):
+    if isinstance(space, spaces.Discrete):
+        start = int(space.start)
+        return Head(int(space.n), lambda z: start + int(z.argmax()))
+    if not isinstance(space, spaces.Box) or not np.issubdtype(space.dtype, np.floating):
         raise ValueError(f"env must have a Box of floats or a Discrete space of actions, got {shortened(space)}")
-    box = cast("Any", space)
-    shape, kind, low, high = box.shape, box.dtype, box.low.astype(float).ravel(), box.high.astype(float).ravel()
+    shape, kind, low, high = space.shape, space.dtype, space.low.astype(float).ravel(), space.high.astype(float).ravel()
     if action == "clip":
         return Head(low.size, lambda z: np.minimum(np.maximum(z, low), high).astype(kind).reshape(shape))
     if not np.all(np.isfinite([low, high])):

@@ -4,7 +4,7 @@ import hashlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,35 @@ from thalweg._common.checks import as_array, as_count, as_flag, as_seed, shorten
 from thalweg.objectives.rl import environment
 from thalweg.objectives.rl.normaliser import Moments, Normaliser
 from thalweg.objectives.rl.policy import Act, Bounding, Policy, PolicyObjective
-from thalweg.objectives.rl.rollout import PolicyEvaluation, Rollout
 
-OBSERVED_ROLLOUTS = 10
-"""Default number of rollouts from which a normaliser is estimated."""
+
+class Rollout(NamedTuple):
+    """The result of one episode."""
+
+    ret: float
+    """The return: the sum of all rewards."""
+    steps: int
+
+
+class PolicyEvaluation(NamedTuple):
+    """The results of all rollouts of one policy."""
+
+    returns: np.ndarray
+    steps: np.ndarray
+    moments: Moments | None = None
+    """Moments of the observations, if they are normalised by running statistics."""
+
+    @classmethod
+    def of(cls, rollouts: Sequence[Rollout], moments: Moments | None = None) -> "PolicyEvaluation":
+        """Collect the results of single rollouts."""
+        if not rollouts:
+            raise ValueError("seeds must hold at least one environment seed, got none")
+        return cls(np.array([each.ret for each in rollouts]), np.array([each.steps for each in rollouts]), moments)
+
+    @property
+    def value(self) -> float:
+        """The value to minimise: minus the mean return."""
+        return -float(self.returns.mean())
 
 
 class _ProcessState:
@@ -199,7 +224,7 @@ class PolicySearch(PolicyObjective):
             words = np.frombuffer(digest, "<u4").tolist()
         return np.random.SeedSequence([self.seed, *words]).generate_state(self.rollouts).tolist()
 
-    def observe(self, x: Any = None, rollouts: int = OBSERVED_ROLLOUTS) -> Normaliser:
+    def observe(self, x: Any = None, rollouts: int = 10) -> Normaliser:
         """Estimate a normaliser from rollouts of the policy x, or of random actions if x is None."""
         env = self._env
         recording, seen = self._recorded((lambda _: env.action_space.sample()) if x is None else self.policy(x))

@@ -1,7 +1,7 @@
 """Parallel evaluation of a generation whose points share their environment seeds."""
 
 import copy
-from types import TracebackType
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,10 @@ from thalweg._common.checks import as_array
 from thalweg._common.outcome import Noted, Outcome
 from thalweg.evaluate import Evaluator, Workers
 from thalweg.objectives.rl.normaliser import Normaliser
-from thalweg.objectives.rl.rollout import PolicyEvaluation
-from thalweg.objectives.rl.search import PolicySearch
+from thalweg.objectives.rl.search import PolicyEvaluation, PolicySearch
 
 
-class Together:
+class Together(AbstractContextManager["Together"]):
     """A `PolicySearch` that evaluates a generation in parallel, for `minimize(..., vectorized=True)`.
 
     >>> search = PolicySearch("CartPole-v1", rollouts=2)
@@ -54,11 +53,8 @@ class Together:
         self.search.learn([evaluations[i] for i in sorted(evaluations)])  # rounding depends on the order
         return values
 
-    def __enter__(self) -> "Together":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.evaluate.__exit__(kind, error, trace)
+    def __exit__(self, *raised: object) -> None:
+        self.evaluate.__exit__(*raised)
 
 
 def _evaluate(row: np.ndarray, search: PolicySearch) -> Noted:

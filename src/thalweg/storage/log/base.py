@@ -3,10 +3,10 @@
 import logging
 import os
 import weakref
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ except ImportError:  # Windows, where a second writer goes unnoticed
 logger = logging.getLogger("thalweg")
 
 
-class EvaluationLog(ABC):
+class EvaluationLog(AbstractContextManager["EvaluationLog"]):
     """A log that is open for appending, with the evaluations that it had when it was opened."""
 
     def __init__(self, path: Path) -> None:
@@ -48,9 +48,6 @@ class EvaluationLog(ABC):
                 "log %s has other points in generation %d than the search; these are evaluated again", self.path, generation
             )
         return same
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -13,33 +13,6 @@ logger = logging.getLogger("thalweg")
 PAGE = 4096
 
 
-class LinesLog(EvaluationLog):
-    """A file of JSON Lines, locked against a second writer."""
-
-    def __init__(self, path: Path, since: tuple[int, int]) -> None:
-        super().__init__(path)
-        with path.open("ab"):  # for the lock
-            pass
-        self.lock = Lock(path)
-        try:
-            self.found = self._remember(read_lines(path), since)
-            """Number of evaluations in the log when it was opened."""
-            self.file = LineFile(path)
-        except BaseException:
-            self.lock.release()
-            raise
-
-    def append(self, rows: Sequence[Evaluation]) -> None:
-        self.file.append(rows)
-
-    def sync(self) -> None:
-        self.file.sync()
-
-    def close(self) -> None:
-        self.file.close()
-        self.lock.release()
-
-
 class LineFile:
     """A file that grows by complete lines."""
 
@@ -79,6 +52,26 @@ class LineFile:
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
+
+
+class LinesLog(LineFile, EvaluationLog):
+    """A file of JSON Lines, locked against a second writer."""
+
+    def __init__(self, path: Path, since: tuple[int, int]) -> None:
+        EvaluationLog.__init__(self, path)
+        path.touch()  # for the lock
+        self.lock = Lock(path)
+        try:
+            self.found = self._remember(read_lines(path), since)
+            """Number of evaluations in the log when it was opened."""
+            LineFile.__init__(self, path)
+        except BaseException:
+            self.lock.release()
+            raise
+
+    def close(self) -> None:
+        super().close()
+        self.lock.release()
 
 
 def read_lines(path: Path) -> Iterator[Evaluation]:

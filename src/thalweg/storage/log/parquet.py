@@ -96,9 +96,14 @@ def read_parquet(path: Path) -> Iterator[Evaluation]:
         raise FileNotFoundError(f"there is no folder {os.fspath(path)!r}")
     read: set[Path] = set()
     while True:
-        new = [part for part in parts(path) if part not in read]
-        read |= set(new)
-        yield from _rows_of(new, pq)
+        for part in [part for part in parts(path) if part not in read]:
+            read.add(part)
+            try:
+                rows = [from_plain(each) for each in pq.read_table(part).to_pylist()]
+            except Exception as error:  # pyarrow raises many kinds; as with a line, losing a part costs less than losing all
+                logger.warning("part %s is damaged and left out (%s)", part, error)
+            else:
+                yield from rows
         waiting: list[Evaluation] = []
         with suppress(FileNotFoundError):  # it has just become a part
             for tail in tails(path):
@@ -106,16 +111,6 @@ def read_parquet(path: Path) -> Iterator[Evaluation]:
         if read.issuperset(parts(path)):  # no part was added meanwhile, so what waits is in none
             yield from waiting
             return
-
-
-def _rows_of(files: Sequence[Path], pq: Any) -> Iterator[Evaluation]:
-    for part in files:
-        try:
-            rows = [from_plain(each) for each in pq.read_table(part).to_pylist()]
-        except Exception as error:  # pyarrow raises many kinds; as with a line, the loss of a part costs less than that of all
-            logger.warning("part %s is damaged and left out (%s)", part, error)
-            continue
-        yield from rows
 
 
 def parts(path: Path) -> list[Path]:

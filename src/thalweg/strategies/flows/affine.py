@@ -47,9 +47,6 @@ class Affine(Flow):
         flat = solve_triangular(upper, flat / scale[:, None], lower=False, unit_diagonal=True)
         return flat.T.reshape(y.shape)
 
-    def log_det(self, params: AffineParams, e: Array) -> Array:
-        return jnp.zeros(e.shape[:-1], e.dtype)
-
     def temper(self, params: AffineParams, factor: Array) -> AffineParams:
         return AffineParams(*(factor * part for part in params))
 

@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
+
 from thalweg.strategies.strategy import Array, Key, Params
 
 
@@ -13,10 +15,8 @@ class Flow(ABC):
 
     volume_preserving: ClassVar[bool] = False
     """True if `log_det` is 0 everywhere."""
-
     learnable: ClassVar[bool] = True
     """True if the flow has parameters to learn; one without is never trained."""
-
     affine: ClassVar[bool] = False
     """True if the map is affine for all parameters; everything it learns can then be handed to the latent."""
 
@@ -32,9 +32,11 @@ class Flow(ABC):
     def inverse(self, params: Params, y: Array) -> Array:
         """Return the points e whose images are y."""
 
-    @abstractmethod
     def log_det(self, params: Params, e: Array) -> Array:
-        """Return log |det d forward / d e| at the points e, shape (...)."""
+        """Return log |det d forward / d e| at the points e, shape (...). By default 0, for flows that preserve volume."""
+        if not self.volume_preserving:
+            raise NotImplementedError(f"{type(self).__name__} must define log_det, or be volume_preserving")
+        return jnp.zeros(e.shape[:-1], e.dtype)
 
     def temper(self, params: Params, factor: Array) -> Params:
         """Return parameters that bend less: factor 1 changes nothing, 0 gives the identity. By default nothing changes."""

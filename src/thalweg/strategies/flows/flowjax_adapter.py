@@ -1,6 +1,5 @@
 """Any bijection of flowjax as a flow (extra `flows`); slower to build than the flows of this package."""
 
-import importlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,13 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from thalweg._common.extras import require
 from thalweg.strategies.flows.base import Flow
 from thalweg.strategies.strategy import Array, Key
 
 Leaves = tuple[Array, ...]
 """The trained arrays of a bijection, in the order of its pytree."""
-
-MISSING = "FlowjaxFlow needs flowjax, which is not installed: run `pip install thalweg[flows]`."
 
 
 @dataclass(frozen=True)
@@ -67,11 +65,7 @@ def build(
     factory: Callable[[Key, int], Any], seed: int, d: int, x64: bool
 ) -> tuple[tuple[np.ndarray, ...], Callable[[Leaves], Any]]:
     """Return the trained arrays of a new bijection, in double precision if `x64`, and a function from arrays to a bijection."""
-    try:
-        eqx, paramax = importlib.import_module("equinox"), importlib.import_module("paramax")
-        importlib.import_module("flowjax")
-    except ImportError as error:
-        raise ImportError(MISSING) from error
+    _, eqx, paramax = (require(name, extra="flows", purpose="FlowjaxFlow") for name in ("flowjax", "equinox", "paramax"))
 
     def construct() -> Any:
         with jax.enable_x64(x64):

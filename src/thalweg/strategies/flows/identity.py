@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import jax.numpy as jnp
-
 from thalweg.strategies.flows.base import Flow
 from thalweg.strategies.strategy import Array, Key
 
@@ -25,6 +23,3 @@ class Identity(Flow):
 
     def inverse(self, params: tuple[()], y: Array) -> Array:
         return y
-
-    def log_det(self, params: tuple[()], e: Array) -> Array:
-        return jnp.zeros(e.shape[:-1], e.dtype)

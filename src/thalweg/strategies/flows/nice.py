@@ -64,9 +64,6 @@ class NICE(Flow):
             parts[(i + 1) % 2] = parts[(i + 1) % 2] - shift(layer, parts[i % 2])
         return merge(parts[0], parts[1], self.mask)
 
-    def log_det(self, params: tuple[Coupling, ...], e: Array) -> Array:
-        return jnp.zeros(e.shape[:-1], e.dtype)
-
     def temper(self, params: tuple[Coupling, ...], factor: Array) -> tuple[Coupling, ...]:
         return tuple(layer._replace(out=factor * layer.out, out_bias=factor * layer.out_bias) for layer in params)
 

@@ -1,32 +1,27 @@
 """Real-NVP: affine couplings (Dinh et al. 2016), for comparison: unlike NICE it can concentrate a distribution."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
-from thalweg.strategies.flows.base import Flow
 from thalweg.strategies.flows.nice import NICE, Coupling, merge, shift, split
 from thalweg.strategies.strategy import Array, Key
 
 
 @dataclass(frozen=True)
-class RealNVP(Flow):
+class RealNVP(NICE):
     """A stack of affine couplings v2 = u2 exp(s(u1)) + t(u1); s and t are the two halves of the output of one network.
 
-    Networks, masks and the hidden weights from a key are those of `NICE`, so that only the couplings differ. A tanh keeps the
-    log-scale in (-bound, bound): without it one coupling can overflow. The initial map is exactly the identity.
+    Only the couplings differ from `NICE`. A tanh keeps the log-scale in (-bound, bound): without it one coupling can overflow.
     """
 
-    couplings: int = 3
-    width: int = 16
-    mask: Literal["even-odd", "halves"] = "even-odd"
     bound: float = 2.0
 
     volume_preserving: ClassVar[bool] = False
 
     def init(self, key: Key, d: int, dtype: Any = float) -> tuple[Coupling, ...]:
-        layers = NICE(self.couplings, self.width, self.mask).init(key, d, dtype)
+        layers = super().init(key, d, dtype)
         return tuple(layer._replace(out=jnp.tile(layer.out, (1, 2)), out_bias=jnp.tile(layer.out_bias, 2)) for layer in layers)
 
     def forward(self, params: tuple[Coupling, ...], e: Array) -> Array:
@@ -41,9 +36,6 @@ class RealNVP(Flow):
 
     def log_det(self, params: tuple[Coupling, ...], e: Array) -> Array:
         return self._forward(params, e)[1]
-
-    def temper(self, params: tuple[Coupling, ...], factor: Array) -> tuple[Coupling, ...]:
-        return tuple(layer._replace(out=factor * layer.out, out_bias=factor * layer.out_bias) for layer in params)
 
     def _forward(self, params: tuple[Coupling, ...], e: Array) -> tuple[Array, Array]:
         parts = list(split(e, self.mask))

@@ -52,9 +52,6 @@ class Shear(Flow):
         axis, bow = normal(params)
         return self.inner.inverse(params.inner, shear(axis, -bow, y))
 
-    def log_det(self, params: ShearParams, e: Array) -> Array:
-        return jnp.zeros(e.shape[:-1], e.dtype)
-
     def temper(self, params: ShearParams, factor: Array) -> ShearParams:
         return params._replace(bow=factor * params.bow, inner=self.inner.temper(params.inner, factor))
 

@@ -7,10 +7,7 @@ from thalweg.strategies.flowsteps.penalised import Penalised
 from thalweg.strategies.flowsteps.trust_region import TrustRegion
 from thalweg.strategies.flowsteps.valley import Valley
 
-FLOW_STEPS: dict[str, Callable[[], FlowStep]] = {
-    "trust-region": TrustRegion,
-    "penalised": Penalised,
-}
+FLOW_STEPS: dict[str, Callable[[], FlowStep]] = {"trust-region": TrustRegion, "penalised": Penalised}
 """Flow steps by name."""
 
 __all__ = ["FLOW_STEPS", "Batch", "FlowStep", "Penalised", "TrustRegion", "Valley"]

@@ -10,7 +10,7 @@ from thalweg.strategies.strategy import Array, Info, Key, Params, State
 
 
 class Batch(NamedTuple):
-    """One evaluated generation."""
+    """One evaluated generation, and the draws of the step that learns from it."""
 
     e: Array
     """The standard draws (n, d)."""
@@ -22,6 +22,10 @@ class Batch(NamedTuple):
     """The log-densities (n,) of the points under the distribution that drew them, pi_{mu_t, eta_t}."""
     frame: FrameLike
     """The frame of that distribution."""
+    design: Array
+    """Standard normals, the same in each generation, over which the affine part is fitted, docs/math.md (15)."""
+    key: Key
+    """The random key of the step."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +47,6 @@ class FlowStep(ABC):
 
     @abstractmethod
     def step(
-        self,
-        distribution: SearchDistribution,
-        params: Params,
-        frame: FrameLike,
-        state: State,
-        batch: Batch,
-        design: Array,
-        key: Key,
+        self, distribution: SearchDistribution, params: Params, frame: FrameLike, state: State, batch: Batch
     ) -> tuple[Params, State, Info]:
-        """Return the new eta. `frame` is that of pi_{mu_{t+1}, eta_t}: the latent has already moved.
-
-        `design` holds standard normals, the same in each generation, over which the affine part is fitted, docs/math.md (15).
-        """
+        """Return the new eta. `frame` is that of pi_{mu_{t+1}, eta_t}: the latent has already moved."""

@@ -75,9 +75,6 @@ def minimise(
     enough = gradient_tolerance * jnp.linalg.norm(gradient)
     least = max(value_tolerance, float(jnp.finfo(start.dtype).eps))
 
-    def goes_on(at: SearchState) -> Array:
-        return ~at.done & (at.iterations < iterations)
-
     def turn(at: SearchState) -> SearchState:
         point = at.point + at.length * at.direction
         value, gradient = evaluate(point)
@@ -101,7 +98,9 @@ def minimise(
 
     empty = jnp.zeros((memory, *start.shape), start.dtype)
     at = advance(start, before, gradient, empty, empty, jnp.asarray(0))
-    at = jax.lax.while_loop(goes_on, turn, at._replace(done=at.done | ~jnp.isfinite(before)))
+    at = jax.lax.while_loop(
+        lambda at: ~at.done & (at.iterations < iterations), turn, at._replace(done=at.done | ~jnp.isfinite(before))
+    )
     return Minimum(at.point, at.value, before, at.iterations)
 
 

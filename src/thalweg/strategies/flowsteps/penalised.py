@@ -10,10 +10,10 @@ from jax.flatten_util import ravel_pytree
 from thalweg.strategies import ranking
 from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flowsteps.base import Batch, FlowStep
-from thalweg.strategies.flowsteps.history import History, Samples
+from thalweg.strategies.flowsteps.history import History
 from thalweg.strategies.flowsteps.lbfgs import minimise
 from thalweg.strategies.latents.frame import FrameLike
-from thalweg.strategies.strategy import Array, Info, Key, Params
+from thalweg.strategies.strategy import Array, Info, Params
 
 Denominator = Literal["sampling", "box"]
 Shaping = Literal["standardised", "ranks"]
@@ -46,29 +46,21 @@ class Penalised(FlowStep):
 
     radius: float = 0.01
     """epsilon, the KL divergence of a step towards which lambda adapts."""
-
     penalty: float = 10.0
     """lambda_0, the initial factor of the KL divergence."""
-
     factor: float = 1.5
     """The factor by which lambda rises or falls when the divergence is outside [radius / 2, 2 radius]."""
-
     samples: int = 10
     """Number of KL samples per point of a generation, M = samples * N. They cost no evaluation."""
-
     denominator: Denominator = "sampling"
     """Denominator of the importance ratio: "sampling" is pi_{mu_t, eta_t}, as in the paper's equation, and unbiased; "box" is
     pi_{mu_{t+1}, eta_t}, as in the paper's algorithm box."""
-
     shaping: Shaping = "standardised"
     """Shaping of f: (f - mean) / (std + 1e-5) as in the authors' code, or the utilities of the ranks."""
-
     estimator: Estimator = "plain"
     """Estimator of the KL divergence: the mean of log-ratios as in the paper, or mean(r - 1 - log r); docs/math.md (12)."""
-
     generations: int = 1
     """Number of generations from which the objective is estimated (the paper's "historic data")."""
-
     iterations: int = 50
     """Largest number of L-BFGS iterations."""
 
@@ -82,18 +74,11 @@ class Penalised(FlowStep):
         return PenalisedState(jnp.asarray(self.penalty, dtype), History.empty(self.generations, n, d, dtype))
 
     def step(
-        self,
-        distribution: SearchDistribution,
-        params: Params,
-        frame: FrameLike,
-        state: PenalisedState,
-        batch: Batch,
-        design: Array,
-        key: Key,
+        self, distribution: SearchDistribution, params: Params, frame: FrameLike, state: PenalisedState, batch: Batch
     ) -> tuple[Params, PenalisedState, Info]:
         n, d = batch.e.shape
         data, history = state.history.join(batch.x, self.shape(batch.f), batch.log_q)
-        draws = distribution.base.sample(key, (self.samples * n, d), batch.x.dtype)
+        draws = distribution.base.sample(batch.key, (self.samples * n, d), batch.x.dtype)
         flat, unravel = ravel_pytree(params)
         evaluate = self.terms(distribution, params, frame, data, draws)
 
@@ -119,7 +104,7 @@ class Penalised(FlowStep):
         return ranking.assign(f, len(f) * ranking.nes_utilities(len(f)))
 
     def terms(
-        self, distribution: SearchDistribution, params: Params, frame: FrameLike, data: Samples, draws: Array
+        self, distribution: SearchDistribution, params: Params, frame: FrameLike, data: History, draws: Array
     ) -> Callable[[Params], Terms]:
         """Return the terms of the objective as a function of eta, for eta_t = params; `draws` (M, d) are the KL samples."""
         x, utility, log_q, weight = data

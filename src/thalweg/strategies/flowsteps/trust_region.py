@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,9 +15,7 @@ from thalweg.strategies.flowsteps.base import Batch, FlowStep
 from thalweg.strategies.flowsteps.history import History
 from thalweg.strategies.latents.bases import GAUSSIAN
 from thalweg.strategies.latents.frame import Frame, FrameLike
-from thalweg.strategies.strategy import Array, Info, Key, Params
-
-T = TypeVar("T")
+from thalweg.strategies.strategy import Array, Info, Params, State
 
 
 class TrustRegionState(NamedTuple):
@@ -81,17 +79,11 @@ class TrustRegion(FlowStep):
         >>> TrustRegion().settings(100, 10)
         Settings(radius=0.03, adapt=0.3, bar=-0.1, momentum=0.5, generations=1, clip=20.0)
         """
-        generations = pick(self.generations, min(5, ceil(10 * d / n)))
-        many = generations == 1
+        given = {name: value for name in Settings._fields if (value := getattr(self, name)) is not None}
+        generations = given.get("generations", min(5, ceil(10 * d / n)))
         radius = min(0.03, 0.001 * (n / d) ** 2)
-        return Settings(
-            radius=pick(self.radius, radius),
-            adapt=pick(self.adapt, min(0.3, 30 * radius)),
-            bar=pick(self.bar, -0.1 if many else 0.1),
-            momentum=pick(self.momentum, 0.5 if many else 0.0),
-            generations=generations,
-            clip=pick(self.clip, 20.0 if many else 5.0),
-        )
+        bar, momentum, clip = (-0.1, 0.5, 20.0) if generations == 1 else (0.1, 0.0, 5.0)
+        return Settings(radius, min(0.3, 30 * radius), bar, momentum, generations, clip)._replace(**given)
 
     def init(self, distribution: SearchDistribution, params: Params, n: int, d: int) -> TrustRegionState:
         flat = ravel_pytree(params)[0]
@@ -100,12 +92,7 @@ class TrustRegion(FlowStep):
         return TrustRegionState(zero, zero, nothing, (nothing, nothing), history)
 
     def reconsider(
-        self,
-        distribution: SearchDistribution,
-        params: Params,
-        affine_inverse: Frame | None,
-        state: TrustRegionState,
-        batch: Batch,
+        self, distribution: SearchDistribution, params: Params, affine_inverse: Frame | None, state: State, batch: Batch
     ) -> tuple[Params, TrustRegionState]:
         s = self.settings(*batch.e.shape)
         utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
@@ -133,14 +120,7 @@ class TrustRegion(FlowStep):
         return distribution.flow.temper(params, factor), state._replace(log_radius=log_radius, evidence=(of_step, of_bend))
 
     def step(
-        self,
-        distribution: SearchDistribution,
-        params: Params,
-        frame: FrameLike,
-        state: TrustRegionState,
-        batch: Batch,
-        design: Array,
-        key: Key,
+        self, distribution: SearchDistribution, params: Params, frame: FrameLike, state: TrustRegionState, batch: Batch
     ) -> tuple[Params, TrustRegionState, Info]:
         s = self.settings(*batch.e.shape)
         flat, unravel = ravel_pytree(params)
@@ -159,7 +139,7 @@ class TrustRegion(FlowStep):
 
         # direction by conjugate gradients on the Gauss-Newton product, length by the radius, docs/math.md (14)
         inner = distribution.inner_frame(frame)
-        e, z = metric_draws(distribution, params, inner, design, len(batch.e), key)
+        e, z = metric_draws(distribution, params, inner, batch)
         _, forward = jax.linearize(lambda params: distribution.inverse(params, inner, z), params)
         precision = distribution.base.precision(e)[:, None] / len(e)
 
@@ -184,24 +164,12 @@ class TrustRegion(FlowStep):
             return jnp.mean(jnp.expm1(log_ratio) - log_ratio)
 
         step, kl = backtrack(divergence, step, 2 * radius)
-        info: Info = {
-            "kl": kl,
-            "radius": radius,
-            "effective_samples": ess,
-            "step_evidence": state.evidence[0],
-            "bend_evidence": state.evidence[1],
-        }
+        of_step, of_bend = state.evidence
+        info = Info(kl=kl, radius=radius, effective_samples=ess, step_evidence=of_step, bend_evidence=of_bend)
         return unravel(flat + step), state._replace(gradient=gradient, last=step, history=history), info
 
 
-def pick(value: T | None, default: T) -> T:
-    """Return the value, or the default for None."""
-    return default if value is None else value
-
-
-def metric_draws(
-    distribution: SearchDistribution, params: Params, inner: FrameLike, design: Array, n: int, key: Key
-) -> tuple[Array, Array]:
+def metric_draws(distribution: SearchDistribution, params: Params, inner: FrameLike, batch: Batch) -> tuple[Array, Array]:
     """Return standard draws for the metric and the KL divergence, and their images by the flow; they cost no evaluation.
 
     They are one half of the design points (the other half has the opposite signs), whose images are needed for the affine part
@@ -209,10 +177,11 @@ def metric_draws(
     after generation: there new ones are drawn.
     """
     if distribution.raw or distribution.base != GAUSSIAN:
-        e = distribution.base.sample(key, (max(n, 32), design.shape[-1]), design.dtype)
+        n, d = batch.e.shape
+        e = distribution.base.sample(batch.key, (max(n, 32), d), batch.design.dtype)
         return e, distribution.forward(params, inner, e)
-    half = len(design) // 2
-    return design[:half], distribution.forward(params, inner, design)[:half]
+    half = len(batch.design) // 2
+    return batch.design[:half], distribution.forward(params, inner, batch.design)[:half]
 
 
 def evidence(utilities: Array, effect: Array) -> Array:

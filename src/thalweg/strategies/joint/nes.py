@@ -7,12 +7,12 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jax.scipy.linalg import cho_factor, cho_solve
 
-from thalweg.strategies.joint.base import Joint, Theta
+from thalweg.strategies.joint.pges import JointPGES, Theta
 from thalweg.strategies.strategy import Array, Key
 
 
 @dataclass(frozen=True)
-class JointNES(Joint):
+class JointNES(JointPGES):
     """Descent along (F + damping I)^-1 gradient, with the Fisher matrix F averaged over draws, which cost no evaluation.
 
     The damping is necessary: F is singular, since the mean and the flow can both make a shift, and its estimate from fewer
@@ -22,7 +22,6 @@ class JointNES(Joint):
     rate: float = 0.3
     damping: float = 1.0
     """beta. A value high enough for the flow is too high for the latent, which then concentrates slowly (section 4.1)."""
-
     fisher_samples: int = 500
 
     def direction(self, theta: Theta, gradient: Array, key: Key) -> Array:

@@ -4,8 +4,6 @@ from thalweg.strategies.latents.base import Latent
 from thalweg.strategies.latents.cauchy import CauchyNES
 from thalweg.strategies.latents.cmaes import CMAES
 from thalweg.strategies.latents.cmaes_adapter import CmaesLatent
-from thalweg.strategies.latents.external import ExternalLatent
-from thalweg.strategies.latents.frame import Frame
 from thalweg.strategies.latents.lra_cmaes import LRACMAES
 from thalweg.strategies.latents.pges import PGES
 from thalweg.strategies.latents.pycma_adapter import PycmaLatent
@@ -25,19 +23,3 @@ LATENTS: dict[str, type[Latent]] = {
     "cmaes": CmaesLatent,
 }
 """Latents by name."""
-
-__all__ = [
-    "CMAES",
-    "LATENTS",
-    "LRACMAES",
-    "PGES",
-    "SNES",
-    "XNES",
-    "CauchyNES",
-    "CmaesLatent",
-    "ExternalLatent",
-    "Frame",
-    "Latent",
-    "PycmaLatent",
-    "SepCMAES",
-]

@@ -30,13 +30,10 @@ class Latent(ABC):
 
     base: ClassVar[Base] = GAUSSIAN
     """The distribution of e."""
-
     traceable: bool = field(default=True, init=False, repr=False)
     """True if JAX can trace `ask` and `update`."""
-
     absorbs: ClassVar[bool] = True
     """True if `absorb` is supported. A latent that cannot take an affine correction leaves the flow in raw coordinates."""
-
     diagonal: ClassVar[bool] = False
     """True if `root` is a vector, which stands for a diagonal matrix."""
 

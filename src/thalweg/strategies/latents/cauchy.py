@@ -1,19 +1,7 @@
 """CauchyNES: a heavy-tailed relative of xNES, with the exact natural gradient of the multivariate Cauchy; docs/math.md (30).
 
-With z = m + A e and p(e) proportional to (1 + |e|^2)^(-(d+1)/2), a step to the mean m + A b and the scale A exp(S), S
-symmetric, changes the log-density at a fixed z, to first order, by
-
-    b . w e + tr(S (w e e' - I)),    w = (d + 1) / (1 + |e|^2).
-
-|e|^2 / (1 + |e|^2) is Beta(d/2, 1/2) distributed and independent of the direction of e, which is uniform. Its first two
-moments and the fourth moments of the direction give the second moments of these scores, that is, the Fisher information:
-
-    location    k |b|^2                                      k = (d + 1) / (d + 3)
-    scale       2 k tr(S^2) - (1 - k) (tr S)^2
-      of which  2 k |S|^2 if tr S = 0, and 2 / (d + 3) |S|^2 if S is a multiple of I.
-
-The natural gradient divides the scores by it: by k for the mean, by 2 k for the shape, by 2 / (d + 3) for the size. For the
-normal distribution (w = 1) the three are 1, 2 and 2, which is xNES.
+Its Fisher information follows from the moments of |e|^2 / (1 + |e|^2), which is Beta(d/2, 1/2) distributed and independent of
+the direction of e.
 """
 
 from dataclasses import dataclass
@@ -24,27 +12,21 @@ import jax.numpy as jnp
 from jax.scipy.linalg import expm
 
 from thalweg.strategies import ranking
-from thalweg.strategies.latents.base import Latent
 from thalweg.strategies.latents.bases import CAUCHY, Base
 from thalweg.strategies.latents.frame import apply
-from thalweg.strategies.latents.xnes import XNESState
-from thalweg.strategies.strategy import Array, Key
+from thalweg.strategies.latents.xnes import XNES, XNESState
+from thalweg.strategies.strategy import Array
 
 
 @dataclass(frozen=True)
-class CauchyNES(Latent):
+class CauchyNES(XNES):
     """A natural evolution strategy with Cauchy draws: a few points lie far away and can find a better basin.
 
     The rate of scale and shape is a third of PyBrain's for xNES: the natural gradient of the size is d + 3 times as noisy as
     with normal draws, and at xNES's own rate populations of 4 + 3 ln d contract too early on the sphere (d = 2 to 10).
     """
 
-    rate: float | None = None
-
     base: ClassVar[Base] = CAUCHY
-
-    def start(self, key: Key, x0: Array, sigma0: Array) -> XNESState:
-        return XNESState(key, x0, sigma0, jnp.eye(x0.shape[-1], dtype=x0.dtype))
 
     def update(self, state: XNESState, e: Array, f: Array) -> XNESState:
         n, d = e.shape

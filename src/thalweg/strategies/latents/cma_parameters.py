@@ -18,7 +18,6 @@ class CMAParameters:
 
     weights: np.ndarray
     """The n weights, best first; the positive ones sum to 1, the negative ones give the active update."""
-
     mueff: float
     cc: float
     c1: float
@@ -45,19 +44,22 @@ def cma_parameters(
         raise ValueError(f"defaults must be 'pycma' or 'tutorial', got {defaults!r}")
     raw = log((n + 1) / 2) - np.log(np.arange(1, n + 1))
     mueff, mueff_minus = effective_number(raw[raw > 0]), effective_number(raw[raw < 0])
-    c1 = 2 / ((d + 1.3) ** 2 + mueff)
-    offset = 0.0
-    if defaults == "pycma":
-        c1 *= min(1.0, n / 6)
-        offset = 0.25
+    slower, offset = (min(1.0, n / 6), 0.25) if defaults == "pycma" else (1.0, 0.0)
     # a diagonal has d numbers to learn instead of d (d + 1) / 2: Ros & Hansen (2008), docs/math.md (24)
     faster = (d + 2) / 3 if separable else 1.0
-    c1 *= faster
+    c1 = 2 / ((d + 1.3) ** 2 + mueff) * slower * faster
     cmu = min(1 - c1, faster * 2 * (offset + mueff - 2 + 1 / mueff) / ((d + 2) ** 2 + mueff))
     negative = min(1 + c1 / cmu if cmu > 0 else 0.0, 1 + 2 * mueff_minus / (mueff + 2))
     negative = min(negative, (1 - c1 - cmu) / (d * cmu)) if cmu > 0 else negative
     weights = np.where(raw > 0, raw / raw[raw > 0].sum(), raw * (negative if active else 0.0) / -raw[raw < 0].sum())
-    cs, damps = step_size_parameters(d, mueff, defaults)
+    if defaults == "tutorial":
+        cs, stretch = (mueff + 2) / (d + mueff + 5), 1.0
+        chi = sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * d**2))
+        stall = ((1.4 + 2 / (d + 1)) * chi) ** 2
+    else:  # pycma bounds the decay of the step-size path, damps more where mueff > d >> 1, and has the exact chi
+        cs, stretch = min(0.5, (mueff + 2) / (d + mueff + 3)), max(1.0, 3 * (1 - 0.5 ** (d / 9)))
+        chi = sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2))
+        stall = d * (2 + 4 / (d + 1))
     return CMAParameters(
         weights=weights,
         mueff=mueff,
@@ -65,37 +67,13 @@ def cma_parameters(
         c1=c1,
         cmu=cmu,
         cs=cs,
-        damps=damps,
-        chi=chi(d, defaults),
-        stall=stall(d, defaults),
+        damps=1 + 2 * max(0.0, stretch * sqrt((mueff - 1) / (d + 1)) - 1) + cs,
+        chi=chi,
+        stall=stall,
         ahead=1 if defaults == "tutorial" else 0,
         max_change=inf if defaults == "tutorial" else 1.0,
         guard=1e-8 if defaults == "tutorial" else 1e-9,
     )
-
-
-def step_size_parameters(d: int, mueff: float, defaults: Defaults) -> tuple[float, float]:
-    """Return decay and damping of the step-size path. pycma bounds the decay and damps more where mueff > d >> 1."""
-    if defaults == "tutorial":
-        cs = (mueff + 2) / (d + mueff + 5)
-        return cs, 1 + 2 * max(0.0, sqrt((mueff - 1) / (d + 1)) - 1) + cs
-    cs = min(0.5, (mueff + 2) / (d + mueff + 3))
-    inner = max(1.0, 3 * (1 - 0.5 ** (d / 9)))
-    return cs, 1 + 2 * max(0.0, inner * sqrt((mueff - 1) / (d + 1)) - 1) + cs
-
-
-def chi(d: int, defaults: Defaults) -> float:
-    """Return E|N(0, I)|: exact, or the tutorial's approximation."""
-    if defaults == "tutorial":
-        return sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * d**2))
-    return sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2))
-
-
-def stall(d: int, defaults: Defaults) -> float:
-    """Return the squared length of p_sigma beyond which the rank-one path waits."""
-    if defaults == "tutorial":
-        return ((1.4 + 2 / (d + 1)) * chi(d, defaults)) ** 2
-    return d * (2 + 4 / (d + 1))
 
 
 def effective_number(weights: np.ndarray) -> float:

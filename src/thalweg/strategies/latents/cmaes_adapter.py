@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.strategies.latents.external import ExternalLatent, require
+from thalweg._common.extras import require
+from thalweg.strategies.latents.external import ExternalLatent
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,7 @@ class CmaesLatent(ExternalLatent):
     """CMA-ES as in Hansen's tutorial, from the package `cmaes`, which Optuna also uses."""
 
     def make(self, x0: np.ndarray, sigma0: float) -> Any:
-        cmaes = require("cmaes", type(self).__name__)
+        cmaes = require("cmaes", extra="adapters", purpose="CmaesLatent")
         n = self.population(len(x0))
         if n < 4:
             raise ValueError(f"popsize must be at least 4 for cmaes, got {n}; pass a larger one or use CMAES (method 'cma')")

@@ -1,6 +1,5 @@
 """Third-party optimisers as latents: any ask/tell object whose normal search distribution can be read."""
 
-import importlib
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -99,11 +98,3 @@ def finite_values(f: np.ndarray) -> np.ndarray:
     for failed in np.flatnonzero(~np.isfinite(given)):  # without ties, as not every package sorts stably
         worst = given[failed] = np.nextafter(worst, np.inf)
     return given
-
-
-def require(module: str, user: str) -> Any:
-    """Import a module of the extra `adapters`; if it is missing, raise an error with the command that installs it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(f"{user} needs {module}, which is not installed: run `pip install thalweg[adapters]`.") from error

@@ -9,6 +9,22 @@ from jax.scipy.linalg import lu_factor, lu_solve
 from thalweg.strategies.strategy import Array
 
 
+class FrameLike(Protocol):
+    """Any map between standard coordinates and the search space whose determinant is the same everywhere."""
+
+    def place(self, e: Array) -> Array:
+        """Map standard coordinates to the search space, for points (..., d)."""
+        ...
+
+    def whiten(self, z: Array) -> Array:
+        """Map points of the search space back to standard coordinates."""
+        ...
+
+    def log_det(self) -> Array:
+        """Return log |det|."""
+        ...
+
+
 class Frame(NamedTuple):
     """An affine map e -> mean + scale e. `scale` is a (d, d) matrix, or a (d,) vector that stands for a diagonal one."""
 
@@ -21,11 +37,9 @@ class Frame(NamedTuple):
         return cls(jnp.zeros(d, dtype), jnp.ones(d, dtype) if diagonal else jnp.eye(d, dtype=dtype))
 
     def place(self, e: Array) -> Array:
-        """Map standard coordinates to the search space, for points (..., d)."""
         return self.mean + apply(self.scale, e)
 
     def whiten(self, z: Array) -> Array:
-        """Map points of the search space back to standard coordinates."""
         return solve(self.scale, z - self.mean)
 
     def after(self, first: "Frame") -> "Frame":
@@ -39,7 +53,6 @@ class Frame(NamedTuple):
         return Frame(-apply(scale, self.mean), scale)
 
     def log_det(self) -> Array:
-        """Return log |det scale|."""
         if self.scale.ndim == 1:
             return jnp.sum(jnp.log(jnp.abs(self.scale)))
         return jnp.linalg.slogdet(self.scale)[1]
@@ -67,14 +80,10 @@ class SolvedFrame(NamedTuple):
     """log |det scale|."""
 
     def place(self, e: Array) -> Array:
-        """Map standard coordinates to the search space, for points (..., d)."""
         return self.frame.place(e)
 
     def whiten(self, z: Array) -> Array:
-        """Map points of the search space back to standard coordinates.
-
-        The mean is subtracted first: a distribution much smaller than its distance to 0 would lose all its digits otherwise.
-        """
+        # the mean is subtracted first: a distribution much smaller than its distance to 0 would lose all its digits otherwise
         return apply(self.inverse_scale, z - self.frame.mean)
 
     def after(self, first: "SolvedFrame") -> "SolvedFrame":
@@ -89,7 +98,6 @@ class SolvedFrame(NamedTuple):
         return SolvedFrame(frame, self.frame.scale, -self.log_volume)
 
     def log_det(self) -> Array:
-        """Return log |det scale|."""
         return self.log_volume
 
 
@@ -104,32 +112,13 @@ class IdentityFrame(NamedTuple):
     """The frame that leaves every point where it is, at no cost."""
 
     def place(self, e: Array) -> Array:
-        """Return e unchanged."""
         return e
 
     def whiten(self, z: Array) -> Array:
-        """Return z unchanged."""
         return z
 
     def log_det(self) -> Array:
-        """Return log |det| = 0."""
         return jnp.zeros(())
-
-
-class FrameLike(Protocol):
-    """Any map between standard coordinates and the search space whose determinant is the same everywhere."""
-
-    def place(self, e: Array) -> Array:
-        """Map standard coordinates to the search space, for points (..., d)."""
-        ...
-
-    def whiten(self, z: Array) -> Array:
-        """Map points of the search space back to standard coordinates."""
-        ...
-
-    def log_det(self) -> Array:
-        """Return log |det|."""
-        ...
 
 
 def apply(scale: Array, e: Array) -> Array:

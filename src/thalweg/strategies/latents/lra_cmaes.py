@@ -17,6 +17,17 @@ from thalweg.strategies.latents.frame import apply, solve
 from thalweg.strategies.strategy import Array, Key
 
 
+class Changes(NamedTuple):
+    """Moving averages of the proposed changes of one part of the search distribution, and its learning rate."""
+
+    drift: Array
+    """Average of the changes, in standard coordinates: (d,) for the mean, (d, d) for the covariance."""
+    power: Array
+    """Average of their squared lengths."""
+    rate: Array
+    """The learning rate: the share of a proposed change that is applied."""
+
+
 class LRACMAState(NamedTuple):
     key: Key
     mean: Array
@@ -28,26 +39,8 @@ class LRACMAState(NamedTuple):
     sigma_path: Array
     """p_sigma, in standard coordinates."""
     generation: Array
-    mean_drift: Array
-    """Moving average of the proposed changes of the mean, (d,), in standard coordinates."""
-    mean_power: Array
-    """Moving average of the squared lengths of these changes."""
-    mean_rate: Array
-    """The learning rate: the share of a proposed change of the mean that is applied."""
-    covariance_drift: Array
-    """Moving average of the proposed changes of the covariance, (d, d), in standard coordinates."""
-    covariance_power: Array
-    """Moving average of the squared lengths of these changes."""
-    covariance_rate: Array
-    """The learning rate of the covariance."""
-
-
-class Average(NamedTuple):
-    """Moving averages of the proposed changes of one part of the search distribution, and its learning rate."""
-
-    drift: Array
-    power: Array
-    rate: Array
+    of_mean: Changes
+    of_covariance: Changes
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ class LRACMAES(Latent):
     def start(self, key: Key, x0: Array, sigma0: Array) -> LRACMAState:
         begun = CMAES().start(key, x0, sigma0)
         zero, one = jnp.zeros((), x0.dtype), jnp.ones((), x0.dtype)
-        return LRACMAState(*begun, jnp.zeros_like(x0), zero, one, jnp.zeros_like(begun.root), zero, one)
+        return LRACMAState(*begun, *(Changes(jnp.zeros_like(part), zero, one) for part in (x0, begun.root)))
 
     def update(self, state: LRACMAState, e: Array, f: Array) -> LRACMAState:
         d = e.shape[-1]
@@ -83,10 +76,8 @@ class LRACMAES(Latent):
         proposed = plain.update(here._replace(path=path, sigma_path=state.sigma_path, generation=state.generation), e, f)
         change = proposed.sigma**2 * proposed.root @ proposed.root.T - eye
         # the share of it to apply
-        mean = Average(state.mean_drift, state.mean_power, state.mean_rate)
-        mean = self.learn(mean, proposed.mean, self.mean_memory)
-        covariance = Average(state.covariance_drift, state.covariance_power, state.covariance_rate)
-        covariance = self.learn(covariance, change / sqrt(2), self.covariance_memory)
+        mean = self.learn(state.of_mean, proposed.mean, self.mean_memory)
+        covariance = self.learn(state.of_covariance, change / sqrt(2), self.covariance_memory)
         # apply it; the size belongs to sigma, so the root keeps its determinant
         values, vectors = jnp.linalg.eigh(eye + covariance.rate * change)
         logs = jnp.log(jnp.maximum(values, 1e-12)) / 2
@@ -95,20 +86,16 @@ class LRACMAES(Latent):
             key=state.key,
             mean=state.mean + mean.rate * state.sigma * apply(state.root, proposed.mean),
             # the best step size of a smaller rate is larger, docs/math.md (36)
-            sigma=state.sigma * jnp.exp(logs.mean()) * state.mean_rate / mean.rate,
+            sigma=state.sigma * jnp.exp(logs.mean()) * state.of_mean.rate / mean.rate,
             root=state.root @ growth,
             path=apply(state.root, proposed.path),
             sigma_path=proposed.sigma_path,
             generation=proposed.generation,
-            mean_drift=mean.drift,
-            mean_power=mean.power,
-            mean_rate=mean.rate,
-            covariance_drift=covariance.drift,
-            covariance_power=covariance.power,
-            covariance_rate=covariance.rate,
+            of_mean=mean,
+            of_covariance=covariance,
         )
 
-    def learn(self, before: Average, change: Array, memory: float) -> Average:
+    def learn(self, before: Changes, change: Array, memory: float) -> Changes:
         """Average in a proposed change and adapt the rate to the signal-to-noise ratio, docs/math.md (34), (35)."""
         drift = (1 - memory) * before.drift + memory * change
         power = (1 - memory) * before.power + memory * jnp.sum(change**2)
@@ -117,4 +104,4 @@ class LRACMAES(Latent):
         signal = (length - memory / (2 - memory) * power) / noise
         excess = jnp.clip(signal / (self.ratio * before.rate) - 1, -1, 1)
         rate = before.rate * jnp.exp(jnp.minimum(self.damping * before.rate, memory) * excess)
-        return Average(drift, power, jnp.minimum(rate, 1.0))
+        return Changes(drift, power, jnp.minimum(rate, 1.0))

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from thalweg.strategies.latents.external import ExternalLatent, require
+from thalweg._common.extras import require
+from thalweg.strategies.latents.external import ExternalLatent
 
 
 class Normals:
@@ -26,7 +27,7 @@ class PycmaLatent(ExternalLatent):
     """CMA-ES in Nikolaus Hansen's own implementation, with its default options and without mirrored points."""
 
     def make(self, x0: np.ndarray, sigma0: float) -> Any:
-        cma = require("cma", type(self).__name__)
+        cma = require("cma", extra="adapters", purpose="PycmaLatent")
         n = self.population(len(x0))
         if len(x0) < 2:
             raise ValueError(f"x0 must have dimension 2 or more for pycma, got {len(x0)}; use CMAES (method 'cma')")

@@ -6,22 +6,18 @@ from typing import ClassVar
 import jax.numpy as jnp
 
 from thalweg.strategies import ranking
-from thalweg.strategies.latents.base import Latent
-from thalweg.strategies.latents.cma_parameters import Defaults, cma_parameters
-from thalweg.strategies.latents.cmaes import CMAState, covariance_weights, walk
+from thalweg.strategies.latents.cma_parameters import cma_parameters
+from thalweg.strategies.latents.cmaes import CMAES, CMAState, covariance_weights, walk
 from thalweg.strategies.strategy import Array, Key
 
 
 @dataclass(frozen=True)
-class SepCMAES(Latent):
+class SepCMAES(CMAES):
     """CMA-ES with a diagonal covariance: it scales coordinates and learns no correlations; O(d) per point.
 
     The covariance rates c1 and cmu are those of CMA-ES times (d + 2) / 3, the factor of Ros & Hansen. The negative weights
     follow from these larger rates by the same rule, so the variances stay positive. In dimension 1 it is CMA-ES.
     """
-
-    defaults: Defaults = "pycma"
-    active: bool = True
 
     diagonal: ClassVar[bool] = True
 

@@ -7,19 +7,16 @@ from typing import ClassVar
 import jax.numpy as jnp
 
 from thalweg.strategies import ranking
-from thalweg.strategies.latents.base import Latent
-from thalweg.strategies.latents.xnes import XNESState
+from thalweg.strategies.latents.xnes import XNES, XNESState
 from thalweg.strategies.strategy import Array, Key
 
 
 @dataclass(frozen=True)
-class SNES(Latent):
+class SNES(XNES):
     """xNES with a diagonal root: O(d) per point, rates 1 for the mean and (3 + ln d) / (5 sqrt d) for the scales.
 
     As in xNES, sigma carries the overall scale (here the geometric mean of the standard deviations) and the root the rest.
     """
-
-    rate: float | None = None
 
     diagonal: ClassVar[bool] = True
 

@@ -41,9 +41,4 @@ class XNES(Latent):
         gradient = (e * u[:, None]).T @ e - u.sum() * jnp.eye(d, dtype=e.dtype)
         scale = jnp.trace(gradient) / d
         shape = gradient - scale * jnp.eye(d, dtype=e.dtype)
-        return XNESState(
-            state.key,
-            mean,
-            state.sigma * jnp.exp(0.5 * rate * scale),
-            state.root @ expm(0.5 * rate * shape),
-        )
+        return XNESState(state.key, mean, state.sigma * jnp.exp(0.5 * rate * scale), state.root @ expm(0.5 * rate * shape))

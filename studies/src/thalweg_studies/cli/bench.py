@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from thalweg.cli.bars import progress_bars
+from thalweg.cli.live import progress_bars
 from thalweg.storage.atomic import write_text
 from thalweg_studies.bbob import batch
 from thalweg_studies.bbob import post as cocopp

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from thalweg import plots
-from thalweg.cli.bars import progress_bars
+from thalweg.cli.live import progress_bars
 from thalweg.storage.atomic import write_text
 from thalweg_studies.cli.progress import duration, show_progress
 from thalweg_studies.cli.reproduce_parts import PARTS, POLICY_SEARCH, Part, policy_search

@@ -1,0 +1,78 @@
+"""Simple engines: one point after the other in this process, or whole generations, by a vectorized objective or a map."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from thalweg._common.outcome import Objective, Outcome, evaluate_here, raised, to_value
+from thalweg.evaluate.base import Engine, PointId
+from thalweg.evaluate.pickling import PortableObjective, as_outcome
+
+MapLike = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+GenerationEngine = Callable[[np.ndarray], Iterable[Outcome] | np.ndarray]
+"""A function from the points of a generation to their outcomes in order, or to an array of values if all are numbers."""
+
+
+@dataclass
+class Serial(Engine):
+    """Evaluates a point when its outcome is asked for. An evaluation that hangs cannot be cancelled."""
+
+    waiting: list[tuple[PointId, np.ndarray]] = field(default_factory=list[tuple[PointId, np.ndarray]])
+
+    @property
+    def capacity(self) -> int:
+        return 1
+
+    def room(self, wanted: int) -> int:
+        return 0 if self.waiting else 1
+
+    def start(self, point_id: PointId, x: np.ndarray) -> None:
+        self.waiting.append((point_id, x))
+
+    def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
+        if not self.waiting:
+            return []
+        point_id, x = self.waiting.pop()
+        return [(point_id, evaluate_here(self.fun, self.args, x))]
+
+    def cancel(self, point_id: PointId) -> None:
+        self.waiting = [(waiting, x) for waiting, x in self.waiting if waiting != point_id]
+
+
+def evaluate_vectorized(fun: Objective, args: tuple[Any, ...], points: np.ndarray) -> list[Outcome] | np.ndarray:
+    """Pass the whole generation to the objective."""
+    started, returned, failure = time.perf_counter(), None, None
+    try:
+        returned = fun(points, *args)
+    except Exception as error:
+        failure = raised(error)
+    seconds = time.perf_counter() - started
+    if returned is None:
+        return [Outcome(failure or to_value(None), None, seconds)] * len(points)
+    try:
+        values = np.asarray(returned)
+    except ValueError:  # a ragged list
+        values = np.asarray(returned, dtype=object)
+    if values.shape not in ((len(points),), (len(points), 1)):
+        raise ValueError(
+            f"with vectorized=True fun must return one value per point: got shape {values.shape} for points of shape "
+            f"{points.shape}, wanted ({len(points)},)"
+        )
+    values = values.reshape(len(points))
+    if values.dtype.kind in "biuf":  # numbers already: no loop over large generations
+        return values.astype(float)
+    return [Outcome(to_value(value), None, seconds) for value in values.tolist()]
+
+
+def evaluate_by_map(fun: Objective, args: tuple[Any, ...], mapper: MapLike, points: np.ndarray) -> Iterator[Outcome]:
+    """Call a function like the built-in `map`, for instance that of a `multiprocessing.Pool`."""
+    number = 0
+    for answer in mapper(PortableObjective(fun, args), list(points)):
+        number += 1
+        if number <= len(points):
+            yield as_outcome(answer)
+    if number != len(points):
+        raise ValueError(f"workers must return one value per point, as map does: got {number} for {len(points)} points")
