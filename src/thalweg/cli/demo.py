@@ -121,10 +121,10 @@ def demo(out: Path, **size: int) -> None:
     title = f"{start}: the clearest bend of {settings.snapshots} runs"
     plots.density_2d(ROSENBROCK, snapshot.searches, minimum=ROSENBROCK.x_opt(2).tolist(), title=title).savefig(bend)
     console.print(f"{convergence}: best value against evaluations of these runs.", soft_wrap=True)
+    stronger = snapshot.bend / snapshot.typical
     console.print(
         f"{bend}: the search distributions in dimension 2 after {snapshot.generation} generations. It shows the clearest bend "
-        f"of {settings.snapshots} runs, {snapshot.bend / snapshot.typical:.1f} times as strong as the strongest of a typical "
-        "run.",
+        f"of {settings.snapshots} runs, {stronger:.1f} times as strong as the strongest of a typical run.",
         soft_wrap=True,
     )
 

@@ -16,10 +16,7 @@ LINES = ("-", "--", ":", "-.", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3))
 
 
 def require() -> Any:
-    """Return the module `matplotlib.figure`, or raise an ImportError that says how to install it.
-
-    Call it before long work that ends in a figure.
-    """
+    """Import `matplotlib.figure`, or raise an ImportError that says how to install it. Call it before long work."""
     return extras.require("matplotlib.figure", extra="plots", purpose="a figure")
 
 

@@ -108,9 +108,7 @@ def _check_format(meta: Any) -> None:
         raise RefusedError("was not written by Thalweg; pass the name of another file")
     found: int = meta["format"]
     if found < FORMAT:
-        raise RefusedError(
-            f"has format {shortened(found)}, which only versions before 0.2 have written; remove it to begin anew"
-        )
+        raise RefusedError(f"has format {shortened(found)}, of a version before 0.2; remove it to begin anew")
     if found > FORMAT:
         raise RefusedError(
             f"has format {shortened(found)}, written by Thalweg {shortened(meta.get('version'))}; this is {version()}, which "

@@ -27,7 +27,6 @@ class Latent(ABC):
     """
 
     popsize: int | None = None
-
     base: ClassVar[Base] = GAUSSIAN
     """The distribution of e."""
     traceable: bool = field(default=True, init=False, repr=False)
