@@ -89,7 +89,7 @@ class DaskEngine(Engine):
     workers: int | None
     """Number of evaluations that may run at a time; None means all threads of the cluster."""
     closing: ExitStack = field(default_factory=ExitStack, init=False)
-    """What `close` ends: the client and the cluster, if they were started here."""
+    """Actions of `close`: they end the client and the cluster if these were started here."""
     running: dict[str, tuple[PointId, Any, str | None]] = field(
         default_factory=dict[str, tuple[PointId, Any, str | None]], init=False
     )
@@ -204,7 +204,7 @@ def _start_cluster(distributed: Any, workers: int, closing: ExitStack) -> Any:
     cluster = distributed.LocalCluster(
         n_workers=0,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",  # any port: with None it takes 8787 and warns if that is in use
         silence_logs=logging.CRITICAL,  # failures of workers are reported as outcomes
         scheduler_kwargs={"allowed_failures": 0},
     )
