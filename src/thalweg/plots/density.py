@@ -105,7 +105,12 @@ def _ask(strategy: Strategy, state: State) -> jax.Array:
 
 def _samples(es: Optimizer) -> np.ndarray:
     """Return the next generation and many more points; none for a strategy that asking would change."""
-    return np.concatenate([draw(es, es.popsize), draw(es, SAMPLES)]) if es.strategy.traceable else np.empty((0, 2))
+    if not es.strategy.traceable:
+        return np.empty((0, 2))
+    own = np.asarray(es.run.steps.ask(es.state).y)
+    with jax.enable_x64(True):  # once: to compile it would take longer
+        more = with_popsize(es.strategy, SAMPLES).ask(es.state)[1]
+    return np.concatenate([own, np.asarray(more)])
 
 
 def _density(es: Optimizer, points: np.ndarray) -> np.ndarray:
