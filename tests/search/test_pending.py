@@ -159,6 +159,9 @@ def test_late_points_of_an_ended_run_count():
         X = es.ask(3)
         es.tell(X, sphere(X))
     before, X = es.nfev, es.ask(1)
+    with pytest.raises(ValueError, match="not a point that ask has returned"):
+        es.tell(np.concatenate([late, X + 1]), [-9.0, -9.0, 1.0])  # nothing of it counts, and nothing is lost
+    assert es.nfev == before
     es.tell(np.concatenate([late[:1], X, late[1:]]), [-5.0, 1.0, None])
     assert es.nfev == before + 3
     assert es.result.fun == -5.0

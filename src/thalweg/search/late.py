@@ -21,18 +21,18 @@ class LatePoints:
             self.runs.append(pending)
 
     def split(self, X: Any, F: Iterable[Any]) -> tuple[list[tuple[np.ndarray, Any]], Any, Iterable[Any]]:
-        """Take out the points of finished runs with their values; return these, and the other points and values."""
+        """Return the points of finished runs with their values, and the other points and values."""
         if not self.runs:
             return [], X, F
         points, values = as_array(X, "X"), list(F)
         owners = [next((run for run in self.runs if run.holds(x)), None) for x in np.atleast_2d(points)]
         if len(values) != len(owners):
             return [], X, values  # an error, which is explained where values are told
-        late: list[tuple[np.ndarray, Any]] = []
-        for x, value, owner in zip(points, values, owners, strict=True):
-            if owner is not None:
-                owner.forget(x)
-                late.append((x, value))
-        self.runs = [run for run in self.runs if run.open]
+        late = [(x, value) for x, value, owner in zip(points, values, owners, strict=True) if owner is not None]
         present = [i for i, owner in enumerate(owners) if owner is None]
         return late, points[present], [values[i] for i in present]
+
+    def close(self, x: np.ndarray) -> None:
+        """Forget a point of a finished run, once its value is counted."""
+        next(run for run in self.runs if run.holds(x)).forget(x)
+        self.runs = [run for run in self.runs if run.open]

@@ -206,7 +206,8 @@ class Optimizer:
         late, points, values = self.late.split(X, F)
         if not late or len(points):
             self._tell_present(points, values)
-        for x, value in late:
+        for x, value in late:  # after the others: an error among those must not lose these
+            self.late.close(x)
             f = to_value(value)
             self.campaign = self.campaign.after_late_value(x, f if isinstance(f, float) else None, self.nfev + 1)
 
