@@ -1,7 +1,8 @@
 """Generations with a model: candidates are evaluated in the model's order until it ranks the others well enough.
 
-Points that the model has not waited for, and those that were asked beyond the candidates, still enter the model, the best value
-and the counts when they are told. The strategy learns from candidates alone.
+Points that the search has not waited for still enter the model, the best value and the counts when they are told. Points that
+were asked beyond the candidates do so too, and stand in for candidates that nobody tells: as many true values as there are
+candidates always end a generation.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -66,10 +67,9 @@ class ModelledPoints(PendingPoints):
             self._teach(point)
 
     def batch(self, workers: int, left: float) -> int:
-        evaluated = sum(point.index < self.popsize for point in self.told)
-        out = len(self.candidates) - len(self.queue)
         # all that the next test needs; if that is out already, all that the test after it would need
-        goal = self.goal if out < self.goal else self.surrogate.wanted(max(out, evaluated))
+        out = self.handed_out
+        goal = self.goal if out < self.goal else self.surrogate.wanted(out)
         open_points = sum(len(points) for points in self.open.values())
         return int(max(1, min(max(goal - out, workers), left - open_points)))
 
@@ -104,12 +104,8 @@ class ModelledPoints(PendingPoints):
                 self._teach(point)
 
     def complete(self, state: State, generation: int) -> list[PendingPoint] | None:
-        """Return the candidates, each with the value to learn from, if enough is known; else None."""
-        f, evaluated = np.full(self.popsize, np.nan), np.zeros(self.popsize, bool)
-        for point in self.told:
-            if self.candidates and point.index < self.popsize:
-                f[point.index], evaluated[point.index] = point.f, True
-        number = int(np.sum(evaluated))
+        """Return the points of the generation, each with the value to learn from, if enough is known; else None."""
+        number = min(len(self.told), self.popsize)
         if not self.candidates or number < self.goal:
             return None
         if not self.surrogate.enough(number) and number < self.popsize:
@@ -117,6 +113,12 @@ class ModelledPoints(PendingPoints):
             return None
         optimum = self.surrogate.offer()
         self.offer = None if optimum is None else self._to_search(optimum)
+        if number == self.popsize:
+            return sorted(self.told, key=lambda point: point.place)[:number]
+        f, evaluated = np.full(self.popsize, np.nan), np.zeros(self.popsize, bool)
+        for point in self.told:
+            if point.index < self.popsize:
+                f[point.index], evaluated[point.index] = point.f, True
         values = self.surrogate.values(f, evaluated).tolist()
         return [replace(point, f=value) for point, value in zip(self.candidates, values, strict=True)]
 

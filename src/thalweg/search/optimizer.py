@@ -124,7 +124,7 @@ class Optimizer(SearchView):
 
         Asking again gives fresh points. Those that were asked before can still be told, however late. With a model these are
         the candidates to evaluate now, most promising first and no more than `max_evals` leaves; if more are wanted than
-        there are candidates, further draws, from which the model alone learns.
+        there are candidates, further draws.
 
         >>> es = Optimizer([1.0, 2.0], popsize=6, method="cma", seed=1)
         >>> es.ask(2).shape
