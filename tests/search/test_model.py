@@ -266,7 +266,7 @@ def test_bounds_hold_and_the_model_works_in_the_search_space():
 
 def test_injected_points_come_first_and_are_always_evaluated():
     es = advance(optimizer(), until=10, fun=sphere)
-    given = es.best.x + [[0.01, 0.0], [0.0, 0.01], [0.02, 0.0]]
+    given = es.best.x + np.array([[0.01, 0.0], [0.0, 0.01], [0.02, 0.0]])
     es.inject(given)
     X = es.ask()
     assert np.array_equal(X, given)

@@ -42,7 +42,7 @@ class EvaluationLog(AbstractContextManager["EvaluationLog"]):
     def known(self, run: int, generation: int, X: np.ndarray, indices: Sequence[int] | None = None) -> dict[int, Evaluation]:
         """Return earlier evaluations of points X of a generation, by their place in X. They must be equal to the last bit.
 
-        X are all points of the generation, or those that have these indices in it.
+        X are all points of the generation, or those that have these indices.
         """
         rows = self._known.get((run, generation), {})
         if indices is not None:
