@@ -22,6 +22,7 @@ PACKAGES = {
     "cli",
     "compiled",
     "evaluate",
+    "models",
     "objectives",
     "plots",
     "rl",  # the short name of objectives.rl
@@ -93,7 +94,7 @@ def test_files_stay_small():
 
 
 def test_the_library_stays_small():
-    assert sum(LINES.values()) <= 13_000
+    assert sum(LINES.values()) <= 15_500  # 13,000 before the quadratic model
 
 
 def test_the_picture_of_the_layers_is_what_the_command_draws():

@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray
+from thalweg.models import Quadratic
 from thalweg.search.minimize import minimize, resume
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.reevaluate import reevaluate
@@ -48,6 +49,7 @@ __all__ = [
     "Identity",
     "Optimizer",
     "Penalised",
+    "Quadratic",
     "Ray",
     "RealNVP",
     "Restarted",

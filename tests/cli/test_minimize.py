@@ -118,6 +118,7 @@ def test_all_options_reach_minimize(monkeypatch: pytest.MonkeyPatch):
         "sigma0": 0.3,
         "bounds": [(-5.0, 5.0), (0.0, 1.0)],
         "method": "gnn-cma",
+        "model": None,
         "popsize": 12,
         "max_evals": 10_000,
         "max_iter": None,
@@ -131,8 +132,22 @@ def test_all_options_reach_minimize(monkeypatch: pytest.MonkeyPatch):
         "progress": True,
     }
     given.clear()
-    call(*common, "--workers", 3, "--retries", 2, "--eval-timeout", 5, "--asynchronous", "--log", "x.parquet", "--quiet")
-    expected = {"workers": 3, "retries": 2, "eval_timeout": 5.0, "asynchronous": True, "log": "x.parquet"}
+    call(
+        *common,
+        "--workers",
+        3,
+        "--retries",
+        2,
+        "--eval-timeout",
+        5,
+        "--asynchronous",
+        "--log",
+        "x.parquet",
+        "--quiet",
+        "--model",
+        "quadratic",
+    )
+    expected = {"model": "quadratic", "workers": 3, "retries": 2, "eval_timeout": 5.0, "asynchronous": True, "log": "x.parquet"}
     assert {name: given[name] for name in expected} == expected
     assert "progress" not in given
     call(*common, "--no-log", "--engine", "ray", "--address", "auto")
@@ -249,6 +264,7 @@ def test_mistakes_are_one_sentence(folder: Path, arguments: str, named: list[str
         ("math:cos --address auto", ["--address", "--engine ray or dask"]),
         ("math:cos --log x.jsonl --no-log", ["--log", "--no-log"]),
         ("math:cos --workers 0", ["--workers", "at least 1", "got 0"]),
+        ("math:cos --model cubic", ["--model", "'cubic'", "quadratic"]),
         ("math:cos --engine mpi", ["--engine", "'mpi'", "processes"]),
     ],
 )
@@ -284,9 +300,10 @@ def test_options_and_methods_of_objects():
     assert find_function("os:path.join")("a", "b") == "a/b"
 
 
-def test_resume_goes_on_to_the_same_end(folder: Path):
+@pytest.mark.parametrize("model", [(), ("--model", "quadratic")], ids=str)
+def test_resume_goes_on_to_the_same_end(folder: Path, model: tuple[str, ...]):
     drawn = str(2**64 - 3)  # as large as a seed may be that was drawn
-    common = ("model_for_tests:sphere", "--x0=0,0", "--method", "cma", "--seed", drawn)
+    common = ("model_for_tests:sphere", "--x0=0,0", "--method", "cma", "--seed", drawn, *model)
     whole = rows(call("minimize", *common, "--max-iter", 12))
     assert call("minimize", *common, "--max-iter", 5, "--checkpoint", "run.ckpt").exit_code == 0
     result = call("resume", "run.ckpt", "model_for_tests:sphere", "--max-iter", 12)
@@ -294,7 +311,7 @@ def test_resume_goes_on_to_the_same_end(folder: Path):
     resumed = rows(result)
     assert [resumed[name] for name in ("message", "f", "x", "seed")] == [whole[name] for name in ("message", "f", "x", "seed")]
     again = call(
-        "minimize", *common[:2], "--method", "cma", "--max-iter", 12, "--checkpoint", "run.ckpt"
+        "minimize", *common[:2], "--method", "cma", *model, "--max-iter", 12, "--checkpoint", "run.ckpt"
     )  # no seed: the file's
     assert rows(again)["x"] == whole["x"]
 

@@ -55,6 +55,11 @@ def test_failures_are_told_where_there_are_any():
     assert describe(seen, 1.0, Budget()).endswith("sigma 5.0e-01 | 3 failed")
 
 
+def test_a_model_shows_its_share():
+    seen = OptimizeResult(fun=1.0, nfev=10, nit=2, sigma=0.5, failures=0, info={"model_evaluated": 0.25})
+    assert describe(seen, 1.0, Budget()).endswith("sigma 5.0e-01 | 25% of a generation evaluated")
+
+
 def test_the_first_limit_counts():
     assert time_left(result(100), 10.0, Budget()) is None
     assert time_left(result(100), 10.0, Budget(max_evals=300, max_iter=20, timeout=100.0)) == 10.0

@@ -1,7 +1,7 @@
 """Checks of JSON against types."""
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import pytest
 
@@ -11,6 +11,7 @@ from thalweg.storage.schema import BigCount, misfit
 class Best(TypedDict):
     f: float
     x: list[float] | None
+    note: NotRequired[str]
 
 
 @dataclass
@@ -29,6 +30,7 @@ FITTING = {"nfev": 3, "seed": 2**200, "name": "a", "best": {"f": -2, "x": [0.5]}
 def test_what_fits():
     assert misfit(FITTING, Run, "run") is None
     assert misfit(FITTING | {"best": {"f": 0.5, "x": None}}, Run, "run") is None
+    assert misfit(FITTING | {"best": {"f": 0.5, "x": None, "note": "a"}}, Run, "run") is None
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,7 @@ def test_what_fits():
         ({"best": {"f": "1", "x": None}}, "run.best.f is '1'"),
         ({"best": {"f": 2**70, "x": None}}, f"run.best.f is {2**70}"),
         ({"best": {"f": 1.0, "x": [1.0, "2"]}}, "run.best.x is [1.0, '2']"),
+        ({"best": {"f": 1.0, "x": None, "note": 3}}, "run.best.note is 3"),
         ({"flags": {"b": 1}}, "run.flags.'b' is 1"),
         ({"more": 1}, "run has an unknown 'more'"),
     ],

@@ -36,6 +36,8 @@ class Run(NamedTuple):
     """Further draws from the last state."""
     inverted: Any
     """The draws that `invert` finds for the points of `e`."""
+    placed: Any
+    """The difference between these points and those that `place` finds."""
     jacobian: Any
     """The Jacobian of `invert` at the first four of these points."""
     log_prob_of_draw: Any
@@ -61,7 +63,9 @@ def run(strategy, x0, key, shift, cubed):
     e, x, _ = strategy.ask(state)
     jacobian = jax.vmap(jax.jacfwd(lambda point: strategy.invert(state, point)))(x[:4])
     densities = strategy.latent.base.log_prob(e[:4]), strategy.log_prob(state, x[:4])
-    return Run(state, points, jax.tree.map(lambda leaf: leaf[-1], info), e, strategy.invert(state, x), jacobian, *densities)
+    placed = strategy.place(state, e) - x
+    last = jax.tree.map(lambda leaf: leaf[-1], info)
+    return Run(state, points, last, e, strategy.invert(state, x), placed, jacobian, *densities)
 
 
 @cache
@@ -86,6 +90,7 @@ STRATEGIES = {
 def test_log_prob_is_the_change_of_variables(name):
     end = bent_run(name)
     assert np.allclose(end.inverted, end.e, atol=1e-8)
+    assert np.allclose(end.placed, 0, atol=1e-10)
     assert np.allclose(end.log_prob, end.log_prob_of_draw + np.linalg.slogdet(end.jacobian)[1], atol=1e-8)
 
 

@@ -109,6 +109,7 @@ def test_strategy_contract(name: str) -> None:
     e, x, asked = ask(state)
     assert x.shape == (6, 3)
     np.testing.assert_allclose(jax.jit(strategy.invert)(asked, x), e, atol=1e-10)
+    np.testing.assert_allclose(jax.jit(strategy.place)(asked, e), x, atol=1e-10)
     log_det = np.sum(state.theta.log_diagonal) + 3 * np.log(0.5)
     expected = -0.5 * np.sum(np.square(e), 1) - 1.5 * np.log(2 * np.pi) - log_det
     np.testing.assert_allclose(jax.jit(strategy.log_prob)(asked, x), expected)

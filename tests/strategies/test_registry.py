@@ -59,7 +59,8 @@ def test_interface(method, options):
         start = strategy.init(key, jnp.zeros(3), 1.0)
         e, x, asked = strategy.ask(start)
         state, info = strategy.tell(asked, e, x, jnp.sum(x**2, -1))
-        return start, state, info, (e, x, strategy.invert(state, x)), strategy.log_prob(state, x), strategy.spread(state)
+        points = e, x, strategy.invert(state, x), strategy.place(state, e)
+        return start, state, info, points, strategy.log_prob(state, x), strategy.spread(state)
 
     start, state, info, points, log_prob, spread = jax.eval_shape(generation, jax.random.key(0))
     assert jax.tree.structure(start) == jax.tree.structure(state)

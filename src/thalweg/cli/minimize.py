@@ -12,6 +12,7 @@ from thalweg._common.checks import as_seed
 from thalweg.cli.problem import default_sigma0, read_bounds, read_options, read_start
 from thalweg.cli.running import run_and_report
 from thalweg.cli.settings import RunSettings, shared_options
+from thalweg.models import MODELS
 from thalweg.search import checkpoint as checkpoints
 from thalweg.search.stopping import Budget
 
@@ -39,6 +40,12 @@ from thalweg.search.stopping import Budget
     "unbounded.  [default: none]",
 )
 @click.option("--method", default="gnn-cma", help="Optimisation method; `thalweg methods` lists the names.")
+@click.option(
+    "--model",
+    type=click.Choice(list(MODELS)),
+    help="Model of the function that chooses which points of a generation are evaluated and stands in for the others: far "
+    "fewer evaluations of a smooth function. For evaluations that take longer than some milliseconds.  [default: none]",
+)
 @click.option("--popsize", type=click.IntRange(min=2), help="Number of points per generation.  [default: 4 + 3 ln d]")
 @click.option(
     "--restarts",
@@ -97,7 +104,7 @@ def minimize(
     Exit status: 0 if the run ended by itself, 1 after an error, 2 for invalid options, 130 after Ctrl-C, 143 after SIGTERM,
     129 after SIGHUP. After a signal the best point so far is printed, and with --checkpoint the command that continues.
     """  # noqa: D301  (click needs the backspace character, which keeps the lines of the paragraph)
-    own = {name: given.pop(name) for name in ("method", "popsize", "restarts", "bipop")}
+    own = {name: given.pop(name) for name in ("method", "model", "popsize", "restarts", "bipop")}
     settings = RunSettings(**given)
     box = None if bounds is None else read_bounds(bounds)
     saved = checkpoints.read(checkpoint).contents if checkpoint is not None and checkpoint.exists() else None
@@ -126,8 +133,8 @@ def resume(checkpoint: Path, **given: Any) -> None:
     """Continue a run of `thalweg minimize` from its checkpoint.
 
     CHECKPOINT is the file that --checkpoint has written. It does not hold the function: pass the same MODULE:FUNCTION or
-    --command again. Starting point, bounds, method, seed and budgets are read from the file; budgets given here replace them.
-    The result is that of a run without interruption.
+    --command again. Starting point, bounds, method, model, seed and budgets are read from the file; budgets given here replace
+    them. The result is that of a run without interruption.
 
     \b
       thalweg resume run.ckpt model.py:loss --workers 4

@@ -16,7 +16,7 @@ from thalweg.compiled import disk_cache
 from thalweg.compiled.generation import is_finite, learn
 from thalweg.compiled.keys import as_key, seed_words
 from thalweg.compiled.program import Program
-from thalweg.strategies.strategy import Array, HasAffineScale, State, Strategy
+from thalweg.strategies.strategy import Array, HasAffineScale, HasPlace, State, Strategy
 
 
 class Drawn(NamedTuple):
@@ -65,6 +65,7 @@ class Steps:
         self._tell: Callable[..., Any] = self._next
         self._ask: Callable[..., tuple[Array, Array, State]] | None = None if self.compiles else self._draw
         self._invert: Callable[..., Array] = jax.jit(self._draws_of) if self.compiles else self._draws_of
+        self._place: Callable[..., Array] = jax.jit(self._points_of) if self.compiles else self._points_of
         self._locate: Callable[..., tuple[Array, Array]] = jax.jit(self._located) if self.compiles else self._located
         if self.compiles:  # both compile at the same time, while the caller goes on
             point, number = jax.ShapeDtypeStruct((d,), float), jax.ShapeDtypeStruct((), float)
@@ -98,6 +99,11 @@ class Steps:
         """Return the standard draws that give the points y."""
         with jax.enable_x64(True):
             return np.array(self._invert(self.packed(state), y))
+
+    def place(self, state: State, e: np.ndarray) -> np.ndarray:
+        """Return the points that the standard draws e give."""
+        with jax.enable_x64(True):
+            return np.array(self._place(self.packed(state), e))
 
     def locate(self, state: State, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the standard draws that give the points y, and the log-densities of these points."""
@@ -133,6 +139,11 @@ class Steps:
 
     def _draws_of(self, state: State, y: Array) -> Array:
         return self.strategy.invert(self.unpacked(state), y)
+
+    def _points_of(self, state: State, e: Array) -> Array:
+        if not isinstance(self.strategy, HasPlace):
+            raise TypeError(f"{type(self.strategy).__name__} has no method `place`, which maps standard draws to points")
+        return self.strategy.place(self.unpacked(state), jnp.asarray(e))
 
     def _located(self, state: State, y: Array) -> tuple[Array, Array]:
         own, y = self.unpacked(state), jnp.asarray(y)

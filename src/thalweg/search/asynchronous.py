@@ -56,21 +56,26 @@ class AsynchronousLoop(Loop):
         """Come to where an earlier call was, and start again what was running then."""
         es = self.es
         self.running = {(es.campaign.runs, *point.place): point for point in es.open_points}
-        begins = (es.campaign.runs, es.run.nit, es.pending.handed_out)
-        past = [row for row in self.past if row[:3] in self.running or row[:3] >= begins]
-        furthest: dict[tuple[int, int], int] = {}
+        past = [row for row in self.past if row[:3] in self.running or self._is_new(row)]
+        indices: dict[tuple[int, int], list[int]] = {}
         for row in past:
-            furthest[row[:2]] = max(furthest.get(row[:2], -1), row.index)
+            indices.setdefault(row[:2], []).append(row.index)
         for row in past:
             if row.run > es.campaign.runs:
                 self._hand_out(1)  # begins the next run
             # all that a generation has handed out, before what follows moves the search on
             present = (es.campaign.runs, es.run.nit)
-            self._hand_out(furthest.get(present, -1) + 1 - es.pending.handed_out)
+            again = indices.get(present, [])
+            self._hand_out(es.pending.missing(again), again)
             self._repeat(row)
         for place, point in self.running.items():
             self.evaluate.start(place, point.x)
         self.started = True
+
+    def _is_new(self, row: Evaluation) -> bool:
+        """Return whether the evaluation is one of a point that was not handed out yet."""
+        begins = (self.es.campaign.runs, self.es.run.nit)
+        return row[:2] > begins or (row[:2] == begins and self.es.pending.is_new(row.index))
 
     def _repeat(self, row: Evaluation) -> None:
         if row[:3] not in self.running or not np.array_equal(self.running[row[:3]].x, row.x):
@@ -88,11 +93,11 @@ class AsynchronousLoop(Loop):
         for place in self._hand_out(free):
             self.evaluate.start(place, self.running[place].x)
 
-    def _hand_out(self, number: int) -> list[Place]:
+    def _hand_out(self, number: int, first: Sequence[int] = ()) -> list[Place]:
         if number <= 0:
             return []
         self.consistent = False
-        points = self.es.ask_points(number)
+        points = self.es.ask_points(number, first=first)
         self.consistent = True
         places = [(self.es.campaign.runs, *point.place) for point in points]
         self.running |= zip(places, points, strict=True)

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from thalweg._common.checks import shortened
+from thalweg.models import Quadratic, pack_model, unpack_model
 from thalweg.search.campaign import Best, Campaign
 from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedProblem, find_fault
 from thalweg.search.pending import PendingPoints
@@ -33,6 +34,8 @@ COUNTERS = ("nit", "flat", "failed", "first", "reasons")
 """Numbers of the stop tests."""
 STATE = "state."
 """Prefix of the names of the state's leaves."""
+MODEL = "model."
+"""Prefix of the names of the model's arrays."""
 
 
 class Snapshot(NamedTuple):
@@ -67,11 +70,11 @@ def check_target(strategy: Strategy, path: Target) -> None:
 def compare(ours: SavedProblem, saved: Snapshot, path: Target) -> None:
     """Raise a ValueError if the snapshot belongs to another problem. Budgets and tolerances may differ."""
     theirs = saved.contents["problem"]
-    for name in ours:
-        if theirs[name] != ours[name]:
+    for name in ours | theirs:
+        if theirs.get(name) != ours.get(name):
             raise ValueError(
-                f"checkpoint {os.fspath(path)!r} belongs to another problem: its {name} is {shortened(theirs[name])}, here it "
-                f"is {shortened(ours[name])}; use the same or another file"
+                f"checkpoint {os.fspath(path)!r} belongs to another problem: its {name} is {shortened(theirs.get(name))}, here "
+                f"it is {shortened(ours.get(name))}; use the same or another file"
             )
 
 
@@ -79,6 +82,7 @@ def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: 
     """Return the arguments of an `Optimizer` that continues from the snapshot; `method` and `x0` replace what it lacks."""
     problem, given = saved.contents["problem"], dict(saved.contents["settings"])
     given |= {name: problem[name] for name in ("sigma0", "bounds", "seed", "bipop")}
+    given["model"] = unpack_model(problem.get("model"))
     given["x0"] = x0 if x0 is not None else None if problem["x0_is_drawn"] else problem["x0"]
     given["method"] = given["method"] if method is None else method
     if given["x0"] is None:
@@ -91,9 +95,11 @@ def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: 
     return given
 
 
-def problem_of(strategy: Strategy, x0: np.ndarray, drawn: bool, campaign: Campaign, space: Space) -> SavedProblem:
+def problem_of(
+    strategy: Strategy, model: Quadratic | None, x0: np.ndarray, drawn: bool, campaign: Campaign, space: Space
+) -> SavedProblem:
     """Return what two searches must share for one to continue the other; `drawn` if a callable drew the start x0."""
-    return {
+    problem: SavedProblem = {
         "strategy": repr(strategy),
         "dimension": len(x0),
         "x0": x0.tolist(),
@@ -103,6 +109,9 @@ def problem_of(strategy: Strategy, x0: np.ndarray, drawn: bool, campaign: Campai
         "seed": campaign.seed,
         "bipop": campaign.bipop,
     }
+    if model is not None:
+        problem["model"] = pack_model(model)
+    return problem
 
 
 def settings_of(method: str | Strategy, options: Mapping[str, Any], popsize: Any, campaign: Campaign) -> dict[str, Any]:
@@ -146,7 +155,9 @@ def take(
         "extra": dict(extra),
     }
     history = {name: np.asarray(getattr(run.tests, name), float) for name in HISTORY}
-    return Snapshot(cast("Contents", contents), {**_named(run.state), **history, **_points(run), "injected": injected})
+    arrays = {**_named(run.state), **history, **_points(run), "injected": injected}
+    arrays |= {MODEL + name: array for name, array in pending.arrays().items()}
+    return Snapshot(cast("Contents", contents), arrays)
 
 
 def campaign_of(saved: Snapshot, settings: Campaign) -> Campaign:
@@ -159,7 +170,9 @@ def campaign_of(saved: Snapshot, settings: Campaign) -> Campaign:
 
 def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target) -> None:
     """Bring a run that has just begun, and its pending points, to where the snapshot was taken."""
-    (contents, arrays), here = saved, saved.contents["run"]
+    contents, here = saved.contents, saved.contents["run"]
+    models = {name.removeprefix(MODEL): array for name, array in saved.arrays.items() if name.startswith(MODEL)}
+    arrays = {name: array for name, array in saved.arrays.items() if not name.startswith(MODEL)}
     _check_arrays(run, arrays, path)
     leaves, tree = jax.tree.flatten(run.state)
     named = zip(leaves, _named(run.state), strict=True)
@@ -173,6 +186,7 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target)
     run.nfev, run.failures, run.info = here["nfev"], here["failures"], here["info"]
     try:
         pending.unpack(cast("dict[str, Any]", contents["pending"] or {}), run.d)
+        pending.take_arrays(models)
     except ValueError as error:
         raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
 

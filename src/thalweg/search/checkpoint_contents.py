@@ -1,10 +1,11 @@
 """The JSON part of a checkpoint: what it must hold, told by types, and the checks that a run could have such settings."""
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from thalweg._common.checks import as_count, as_point, as_positive, shortened
+from thalweg.models import unpack_model
 from thalweg.search.campaign import check_restarts
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.space import make_space
@@ -26,6 +27,8 @@ class SavedProblem(TypedDict):
     bounds: list[list[float | None]] | None
     seed: BigCount
     bipop: bool
+    model: NotRequired[dict[str, Any]]
+    """Name and settings of the model; missing where there is none."""
 
 
 class SavedSettings(TypedDict):
@@ -132,6 +135,7 @@ def _check(problem: SavedProblem, settings: SavedSettings, campaign: SavedCampai
     _check_point(problem["x0"], d)
     make_space(problem["bounds"], d).check(np.asarray(problem["x0"], float), "x0")
     as_positive(problem["sigma0"], "sigma0")
+    unpack_model(problem.get("model"))
     check_restarts(settings["restarts"], problem["bipop"])
     Budget.checked(*(settings[name] for name in ("max_evals", "max_iter", "ftarget", "timeout")))
     _, options = Tolerances.pick(settings["options"])

@@ -82,10 +82,14 @@ class Loop(ABC):
         self.saved = now
         self.saving += time.monotonic() - started
 
-    def after_tell(self) -> None:
-        """Write the checkpoint, if that does not cost too much time, show the progress, and call the callback."""
+    def save_if_cheap(self) -> None:
+        """Write the checkpoint, if that does not cost too much time."""
         if self.saving <= CHECKPOINT_SHARE * (time.monotonic() - self.began):
             self.save()
+
+    def after_tell(self) -> None:
+        """Write the checkpoint, if that does not cost too much time, show the progress, and call the callback."""
+        self.save_if_cheap()
         if self.progress.enabled or self.callback is not None:
             seen = self.result()
             self.progress.show(seen, self.es.elapsed)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg._common.checks import Seed, as_flag, listed, shortened
 from thalweg.evaluate import Evaluator, Workers
+from thalweg.models import Quadratic
 from thalweg.search import checkpoint as checkpoints
 from thalweg.search.asynchronous import AsynchronousLoop
 from thalweg.search.optimizer import Optimizer
@@ -31,6 +32,7 @@ def minimize(
     sigma0: float = 1.0,
     *,
     method: str | Strategy = "gnn-cma",
+    model: str | Quadratic | None = None,
     args: tuple[Any, ...] = (),
     bounds: Any = None,
     popsize: int | None = None,
@@ -64,10 +66,13 @@ def minimize(
         x0: The start, of shape (d,); or a callable that draws the start of each run from a numpy Generator.
         sigma0: The first standard deviation in every coordinate: about a third of the distance to where the minimum may be.
         method: A name out of `thalweg.METHODS`, or a strategy.
+        model: "quadratic" (or `thalweg.Quadratic(...)`) for objectives that take longer than some milliseconds: a quadratic
+            function, fitted to the values so far, chooses which points of a generation are worth an evaluation and stands in
+            for the others. Far fewer evaluations where the objective is smooth; each costs some milliseconds of overhead.
         args: Further arguments of fun.
         bounds: Pairs (low, high), one pair for all coordinates, or `scipy.optimize.Bounds`; None is an open side.
         popsize: Points per generation; by default 4 + 3 ln d.
-        max_evals: Stop after the generation that reaches this number of evaluations.
+        max_evals: Stop after the generation that reaches this number of evaluations; with a model, at this number.
         max_iter: Stop after this number of generations. Without any budget: pycma's limit.
         ftarget: Stop once a value is at or below this one.
         timeout: Stop after this number of seconds; evaluations by workers that are still running then are given up.
@@ -78,7 +83,8 @@ def minimize(
         seed: A whole number, None, a numpy Generator or SeedSequence. The result has the one that was used.
         workers: A number of processes (-1: one for each CPU), a map-like callable, any `concurrent.futures.Executor`,
             `thalweg.Ray(...)`, `thalweg.Dask(...)`, or the name of an engine, such as "ray".
-        vectorized: True if fun takes the whole generation, (popsize, d), and returns as many values.
+        vectorized: True if fun takes the whole generation, (popsize, d), and returns as many values. With a model it gets the
+            points to evaluate next.
         asynchronous: True to keep all workers busy: a point starts as soon as a worker is free, and the search learns from
             values when they come, however late. For evaluations that take different times; the result then depends on the
             order in which they end.
@@ -111,6 +117,7 @@ def minimize(
         restarts=restarts,
         bipop=bipop,
         method=method,
+        model=model,
         popsize=popsize,
         bounds=bounds,
         seed=seed,

@@ -2,23 +2,26 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_array, as_count, as_point, as_positive, as_seed
+from thalweg._common.checks import Seed, as_count, as_point, as_positive, as_seed
 from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
+from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
-from thalweg.search.campaign import Best, Campaign, check_restarts, first_point
+from thalweg.search.campaign import Campaign, check_restarts, first_point
 from thalweg.search.injection import check_injected
 from thalweg.search.late import LatePoints
-from thalweg.search.pending import PendingPoint, PendingPoints
+from thalweg.search.modelled import check_strategy, make_points
+from thalweg.search.pending import PendingPoint
 from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.told import numbers
+from thalweg.search.view import SearchView
 from thalweg.space import make_space
 from thalweg.strategies.registry import make_strategy, with_popsize
 from thalweg.strategies.strategy import State, Strategy
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("thalweg")
 
 
-class Optimizer:
+class Optimizer(SearchView):
     """An evolution strategy by hand: ask for points, evaluate them anywhere, tell their values.
 
     >>> es = Optimizer([1.0, 2.0], sigma0=0.5, method="cma", seed=0, ftarget=1e-9)
@@ -47,6 +50,9 @@ class Optimizer:
     runs between these large ones. Budgets and target hold over all runs, and the generations of each run are limited as in
     pycma. A restart begins at a random point of closed bounds, or at x0 without; if `x0` is a callable, it draws the start of
     each run from a numpy Generator. `run` is the present run.
+
+    With `model="quadratic"` a generation is a set of candidates, of which `ask` returns those that are worth an evaluation now,
+    and it ends as soon as the model, a quadratic function fitted to the values told, ranks the others well enough.
     """
 
     def __init__(
@@ -55,6 +61,7 @@ class Optimizer:
         sigma0: float = 1.0,
         *,
         method: str | Strategy = "gnn-cma",
+        model: str | Quadratic | None = None,
         popsize: int | None = None,
         bounds: Any = None,
         seed: Seed = None,
@@ -77,6 +84,8 @@ class Optimizer:
         self.tolerances, rest = Tolerances.pick(options)
         self.method, self.options = method, dict(options or {})
         self.strategy, self.popsize_given = make_strategy(method, popsize, **rest), popsize
+        self.model = make_model(model)
+        check_strategy(self.model, self.strategy)
         self.space = make_space(bounds, self.d)
         # inf is a budget too: that of a search that nothing but its criteria shall end
         limit = restarts > 0 or (max_evals is None and max_iter is None and timeout is None)
@@ -95,55 +104,10 @@ class Optimizer:
         strategy = with_popsize(self.strategy, start.popsize) if self.campaign.runs else self.strategy
         self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances)
         """The present run."""
-        self.pending = PendingPoints(self.run.steps, self.run.popsize)
-        """Points of generations that are told in parts."""
+        self.pending = make_points(self.run, self.model)
+        """Points of generations that are told in parts; with a model, of all."""
         self._asked: Asked | None = None
         """A generation that was asked, and of which nothing is told yet."""
-
-    @property
-    def nfev(self) -> int:
-        """Evaluations over all runs."""
-        return self.campaign.nfev + self.run.nfev
-
-    @property
-    def nit(self) -> int:
-        """Generations told, over all runs."""
-        return self.campaign.nit + self.run.nit
-
-    @property
-    def failures(self) -> int:
-        """Evaluations without a number, over all runs."""
-        return self.campaign.failures + self.run.failures
-
-    @property
-    def best(self) -> Best:
-        """The best point over all runs."""
-        return self.campaign.overall(self.run.best)
-
-    @property
-    def popsize(self) -> int:
-        """Points per generation of the present run."""
-        return self.run.popsize
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Mean of the present search distribution, in R^d."""
-        return self.run.mean
-
-    @property
-    def std(self) -> np.ndarray:
-        """Standard deviation of the present search distribution per coordinate, in R^d."""
-        return self.run.std
-
-    @property
-    def sigma(self) -> float:
-        """Step-size of the present run."""
-        return self.run.sigma
-
-    @property
-    def info(self) -> dict[str, float]:
-        """Numbers that the strategy shows of the last generation, by name."""
-        return self.run.info
 
     @property
     def state(self) -> State:
@@ -153,48 +117,50 @@ class Optimizer:
     @state.setter
     def state(self, state: State) -> None:
         self.run.state, self._asked = state, None
-        self.pending = PendingPoints(self.run.steps, self.run.popsize)
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start, without the time between a checkpoint and its continuation."""
-        return time.monotonic() - self.started
+        self.pending = self.pending.emptied()
 
     def ask(self, number: int | None = None) -> np.ndarray:
         """Return the points of the next generation, (popsize, d), inside the bounds; or as many as are wanted.
 
-        Asking again gives fresh points. Those that were asked before can still be told, however late.
+        Asking again gives fresh points. Those that were asked before can still be told, however late. With a model these are
+        the candidates to evaluate now, most promising first and no more than `max_evals` leaves; if more are wanted than
+        there are candidates, further draws.
 
         >>> es = Optimizer([1.0, 2.0], popsize=6, method="cma", seed=1)
         >>> es.ask(2).shape
         (2, 2)
         """
         self._restart_if_ended()
-        if number is None and not self.pending:
+        if number is None and self.model is None and not self.pending:
             if self._asked is not None:
                 self._split(self._asked)
             self._asked = self.run.draw(self.injected)
             return self._asked.x.copy()
-        return np.stack([point.x for point in self.ask_points(self.popsize if number is None else number)])
+        return np.stack([point.x for point in self.ask_points(number)])
 
-    def ask_points(self, number: int) -> list[PendingPoint]:
-        """Return points as `ask(number)` does, with their generations and indices."""
-        as_count(number, "number")
+    def ask_points(self, number: int | None = None, workers: int = 1, first: Sequence[int] = ()) -> list[PendingPoint]:
+        """Return points as `ask(number)` does, with their generations and indices.
+
+        With a model and no number, at least as many as there are `workers`; `first` has indices to hand out before others.
+        """
+        number = number if number is None else as_count(number, "number")
         self._restart_if_ended()
         if self._asked is not None:
             self._split(self._asked)
-        while len(self.pending.queue) < number:
+        while self.pending.lacks(number or self.popsize):
             asked = self.run.draw(self.injected)
             self.injected = self.injected[asked.injected :]
             self.run.move_to(asked.drawn.state)
-            self.pending.add(asked.drawn, asked.x, self.run.nit)
-        return self.pending.hand_out(number)
+            self.pending.add(asked, self.run.nit)
+        left = self.campaign.evaluations_left(self.run.start) - self.run.nfev
+        return self.pending.hand_out(number or self.pending.batch(workers, left), first)
 
     def tell(self, X: Any, F: Iterable[Any]) -> None:
         """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
 
         Every `popsize` values move the search on, whichever points they belong to. A whole generation in any order and in any
-        portions gives the same as at once. Values of a run that has ended meanwhile are counted, but teach nothing.
+        portions gives the same as at once. Values of a run that has ended meanwhile are counted, but teach nothing. With a
+        model the search moves on as soon as enough candidates have values; it waits for none that is still open.
 
         >>> es = Optimizer([1.0], popsize=4, method="cma", seed=1)
         >>> X = es.ask()
@@ -215,7 +181,7 @@ class Optimizer:
         """Learn from values of the present run."""
         values, failures = numbers(F)
         asked = self._asked
-        if asked is not None and self._is_whole(asked, X, values):
+        if asked is not None and asked.is_told_by(X, values):
             self.run.count(asked.x, values, failures)
             self.injected = self.injected[asked.injected :]
             self._learn(asked.drawn, values)
@@ -243,8 +209,10 @@ class Optimizer:
 
     def abandon(self, X: Any, F: Iterable[Any]) -> None:
         """End the open generation without learning from it; values that are not NaN still count."""
+        if self.model is not None:
+            raise ValueError("with a model no generation can be abandoned; tell the values that are known")
         values, failures = numbers(F)
-        if self._asked is None or not self._is_whole(self._asked, X, values):
+        if self._asked is None or not self._asked.is_told_by(X, values):
             raise ValueError("X and F must be those of the last ask, of which nothing may be told yet")
         self.run.count(self._asked.x[~np.isnan(values)], values[~np.isnan(values)], failures)
         self.run.move_to(self._asked.drawn.state)
@@ -306,7 +274,8 @@ class Optimizer:
         self.started -= saved.contents["elapsed"]
 
     def _problem(self) -> checkpoint.SavedProblem:
-        return checkpoint.problem_of(self.strategy, self.first, callable(self.x0), self.campaign, self.space)
+        drawn = callable(self.x0)
+        return checkpoint.problem_of(self.strategy, self.model, self.first, drawn, self.campaign, self.space)
 
     def _reasons(self) -> dict[str, float]:
         """Return the reasons for which the present run has ended, if it has."""
@@ -331,20 +300,17 @@ class Optimizer:
         self.late.add(self.pending)
         self._begin()
 
-    def _is_whole(self, asked: Asked, X: Any, values: np.ndarray) -> bool:
-        """Return whether X are all points of the generation as they were asked; without a loop over large generations."""
-        return np.array_equal(as_array(X, "X"), asked.x) and len(values) == self.popsize
-
     def _split(self, asked: Asked) -> None:
         """Make the points of a generation that was asked as a whole pending points."""
         self.run.move_to(asked.drawn.state)
         self._asked = None
         self.pending.queue.clear()
-        self.pending.add(asked.drawn, asked.x, self.run.nit)
+        self.pending.add(asked, self.run.nit)
         self.pending.hand_out(len(asked.x))
 
     def _learn(self, drawn: Drawn, f: np.ndarray) -> None:
         """Move the search on by a generation."""
         self.pending.move_on(drawn.state)
         self.run.learn(drawn, f)
+        self.run.info |= self.pending.info
         self._asked = None

@@ -6,7 +6,7 @@ search overshoot, the latter alone holds it back. A point whose density has fall
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf, nan
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_array, shortened
-from thalweg.compiled.steps import Drawn, Steps
+from thalweg.compiled.steps import Steps
+from thalweg.search.run import Asked
 from thalweg.strategies.strategy import State
 
 NOW = 0.3
@@ -74,21 +75,42 @@ class PendingPoints:
         """Points that were handed out and not told."""
         return (point for points in self.open.values() for point in points)
 
-    def add(self, drawn: Drawn, x: np.ndarray, generation: int) -> None:
+    @property
+    def info(self) -> Mapping[str, float]:
+        """Further numbers to show of the last generation, by name."""
+        return {}
+
+    def emptied(self) -> "PendingPoints":
+        """Return the same without any points."""
+        return PendingPoints(self.steps, self.popsize)
+
+    def lacks(self, number: int) -> bool:
+        """Return whether a generation must be drawn before this number of points can be handed out."""
+        return len(self.queue) < number
+
+    def batch(self, workers: int, left: float) -> int:
+        """Return the number of points to hand out at once, given the number of workers and of evaluations that are left."""
+        return self.popsize
+
+    def add(self, asked: Asked, generation: int) -> None:
         """Put points that were just drawn into the queue."""
-        e, y = np.asarray(drawn.e), np.asarray(drawn.y)
+        x, e, y = asked.x, np.asarray(asked.drawn.e), np.asarray(asked.drawn.y)
         self.queue.extend(PendingPoint(x[i], y[i], e[i], generation, self.drawn + i) for i in range(len(x)))
         self.drawn += len(x)
 
-    def hand_out(self, number: int) -> list[PendingPoint]:
-        """Take points out of the queue; from now on they are open."""
+    def hand_out(self, number: int, first: Iterable[int] = ()) -> list[PendingPoint]:
+        """Take points out of the queue; from now on they are open. `first` is for models, which choose them by index."""
         points = [self.queue.popleft() for _ in range(number)]
-        for point in points:
-            self.open.setdefault(_key(point.x), []).append(point)
-        if (excess := len(self.open) - MOST) > 0:
-            for point in sorted(self.open_points, key=lambda point: point.place)[:excess]:
-                self._close(point)
+        self._open(points)
         return points
+
+    def missing(self, indices: Sequence[int]) -> int:
+        """Return the number of points to hand out until all with these indices in the present generation are."""
+        return max(indices, default=-1) + 1 - self.handed_out
+
+    def is_new(self, index: int) -> bool:
+        """Return whether the point with this index in the present generation was not handed out yet."""
+        return index >= self.handed_out
 
     def find(self, X: Any, d: int) -> list[PendingPoint]:
         """Return the open points that equal these, each once; raise a ValueError if there is another among them."""
@@ -175,6 +197,15 @@ class PendingPoints:
         for point in made["open"]:
             self.open.setdefault(_key(point.x), []).append(point)
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return what is to be stored besides `pack`, as arrays."""
+        return {}
+
+    def take_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Restore what `arrays` has returned, after `unpack`; raise a ValueError if it does not fit."""
+        for name in arrays:
+            raise ValueError(f"it has the array {name!r} of a model, and there is none here")
+
     def _locate(self, state: State, points: Sequence[PendingPoint]) -> tuple[np.ndarray, np.ndarray]:
         """Return draws and log-densities under a state, in portions of the population, for which there is one program."""
         y, n = np.stack([point.y for point in points]), self.popsize
@@ -182,6 +213,13 @@ class PendingPoints:
         parts = [self.steps.locate(state, padded[i : i + n]) for i in range(0, len(padded), n)]
         e, density = (np.concatenate(each)[: len(y)] for each in zip(*parts, strict=True))
         return e, density
+
+    def _open(self, points: Sequence[PendingPoint]) -> None:
+        for point in points:
+            self.open.setdefault(_key(point.x), []).append(point)
+        if (excess := len(self.open) - MOST) > 0:
+            for point in sorted(self.open_points, key=lambda point: point.place)[:excess]:
+                self._close(point)
 
     def _close(self, point: PendingPoint) -> None:
         key = _key(point.x)

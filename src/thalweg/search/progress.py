@@ -54,6 +54,8 @@ def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
     parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluations", rate, f"sigma {result.sigma:.1e}"]
     if result.get("failures"):
         parts.append(f"{result.failures} failed")
+    if "model_evaluated" in (info := result.get("info", {})):
+        parts.append(f"{info['model_evaluated']:.0%} of a generation evaluated")
     left = time_left(result, elapsed, budget)
     if left is not None:
         parts.append(f"{clock(left)} left")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thalweg._common.checks import as_array
 from thalweg.compiled.steps import Drawn, covariance_condition, steps_of
 from thalweg.search.campaign import Best, Start
 from thalweg.search.injection import place_injected
@@ -32,13 +33,17 @@ class Asked(NamedTuple):
     injected: int
     """Number of points, the first ones, that were injected."""
 
+    def is_told_by(self, X: Any, values: np.ndarray) -> bool:
+        """Return whether X are all points as they were asked; without a loop over large generations."""
+        return np.array_equal(as_array(X, "X"), self.x) and len(values) == len(self.x)
+
 
 class Run:
     """A run from its start to its end; `Optimizer` has one at a time."""
 
     def __init__(self, strategy: Strategy, space: Space, start: Start, budget: Budget, tolerances: Tolerances) -> None:
         space.check(start.x0, "x0")
-        self.strategy, self.space, self.budget = strategy, space, budget
+        self.strategy, self.space, self.start, self.budget = strategy, space, start, budget
         self.d = len(start.x0)
         self.popsize = strategy.population(self.d)
         self.tests = StopTests(self.d, self.popsize, start.sigma0, tolerances)

@@ -1,6 +1,9 @@
 """The synchronous loop of `minimize`: one generation after the other."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from thalweg._common.outcome import Outcome
 from thalweg.evaluate import Interrupted
@@ -10,29 +13,47 @@ from thalweg.storage.log import Evaluation
 
 @dataclass
 class SynchronousLoop(Loop):
-    """Evaluates a generation, then tells it: all workers wait for the slowest evaluation."""
+    """Evaluates a generation, or with a model a part of it, then tells it: all workers wait for the slowest evaluation."""
 
     def advance(self) -> None:
         es = self.es
         self.consistent = False
-        X = es.ask()
+        X, indices = self._ask()
         self.consistent = True
-        run, generation = es.campaign.runs, es.run.nit
-        known = {} if self.log is None else known_outcomes(self.log.known(run, generation, X), len(X) if es.nfev == 0 else None)
-        record = None if self.log is None else lambda i, outcome: self.record(run, generation, i, X[i], outcome)
+        run, generation, before = es.campaign.runs, es.run.nit, es.nit
+        past = {} if self.log is None else self.log.known(run, generation, X, None if es.model is None else indices)
+        known = known_outcomes(past, len(X) if es.nfev == 0 else None)
+        record = None if self.log is None else lambda i, outcome: self.record(run, generation, indices[i], X[i], outcome)
         failures = self.evaluate.failures
         try:
             F = self.evaluate(X, self.time_left(), known, record)
         except Interrupted as interrupt:
             self.save()
             self.consistent = False  # no checkpoint may continue from a generation that is abandoned
-            es.abandon(X, interrupt.values)
+            if es.model is None:
+                es.abandon(X, interrupt.values)
+            else:
+                known = ~np.isnan(interrupt.values)
+                es.tell(X[known], interrupt.values[known])
             raise
         self.consistent = False
         es.run.failures += self.evaluate.failures - failures
         es.tell(X, F)
         self.consistent = True
-        self.after_tell()
+        if es.nit > before:
+            self.after_tell()
+        else:
+            self.save_if_cheap()
+
+    def _ask(self) -> tuple[np.ndarray, Sequence[int]]:
+        """Return points, with their indices in the generation; first those that were asked when a checkpoint was written."""
+        if self.es.model is None:
+            X = self.es.ask()
+            return X, range(len(X))
+        workers = self.evaluate.capacity if self.evaluate.takes_single_points else 1
+        again = [point for point in self.es.open_points if point.generation == self.es.run.nit]
+        points = again or self.es.ask_points(workers=workers)
+        return np.stack([point.x for point in points]), [point.index for point in points]
 
 
 def known_outcomes(rows: dict[int, Evaluation], first: int | None) -> dict[int, Outcome]:

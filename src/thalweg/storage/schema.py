@@ -2,7 +2,7 @@
 
 from dataclasses import is_dataclass
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from thalweg._common.checks import shortened
 
@@ -14,7 +14,8 @@ def misfit(value: Any, kind: Any, name: str) -> str | None:
     """Return in words the first part of `value` that is not of the type `kind`, or None if all of it is.
 
     Types are those of JSON (`int` from 0 to 2^63, `BigCount`, `float`, `bool`, `str`, None), lists, dictionaries, unions,
-    `Any`, and TypedDicts or dataclasses, which stand for dictionaries with exactly these keys. A whole number is a `float` too.
+    `Any`, and TypedDicts or dataclasses, which stand for dictionaries with exactly these keys, save those that are
+    `NotRequired`. A whole number is a `float` too.
 
     >>> misfit({"popsize": 8, "best": [0.5, "x"]}, dict[str, int | list[float]], "run")
     "run.'best' is [0.5, 'x']"
@@ -24,6 +25,8 @@ def misfit(value: Any, kind: Any, name: str) -> str | None:
     origin, args = get_origin(kind), get_args(kind)
     if kind is Any:
         return None
+    if origin is NotRequired:
+        return misfit(value, args[0], name)
     if is_typeddict(kind) or is_dataclass(kind):
         return _misfit_fields(value, get_type_hints(kind, include_extras=True), name)
     if origin in (Union, UnionType):
@@ -48,9 +51,11 @@ def misfit(value: Any, kind: Any, name: str) -> str | None:
 def _misfit_fields(value: Any, kinds: dict[str, Any], name: str) -> str | None:
     if not isinstance(value, dict):
         return _is(value, name)
-    for key in value.keys() ^ kinds.keys():
+    optional = {key for key, kind in kinds.items() if get_origin(kind) is NotRequired}
+    for key in (value.keys() ^ kinds.keys()) - (optional - value.keys()):
         return f"{name} has {'no' if key in kinds else 'an unknown'} {shortened(key)}"
-    return next((wrong for key, kind in kinds.items() if (wrong := misfit(value[key], kind, f"{name}.{key}"))), None)
+    present = ((key, kind) for key, kind in kinds.items() if key in value)
+    return next((wrong for key, kind in present if (wrong := misfit(value[key], kind, f"{name}.{key}"))), None)
 
 
 def _is(value: Any, name: str) -> str:

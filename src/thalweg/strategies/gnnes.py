@@ -159,6 +159,11 @@ class GNNES:
             latent = self.latent.absorb(latent, frame)
         return GNNState(latent, flow), latent_info | info
 
+    def place(self, state: GNNState, e: Array) -> Array:
+        if state.flow is None:
+            return self.latent.place(state.latent, e)
+        return self.distribution.forward(state.flow.params, self.flow_frame(state), e)
+
     def invert(self, state: GNNState, x: Array) -> Array:
         if state.flow is None:
             return self.latent.invert(state.latent, x)

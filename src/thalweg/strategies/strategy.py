@@ -83,8 +83,17 @@ class Strategy(Protocol):
 
 
 @runtime_checkable
+class HasPlace(Protocol):
+    """An optional part of a strategy. Without it, there can be no model."""
+
+    def place(self, state: State, e: Array) -> Array:
+        """Return the points that the standard draws e give: the inverse of `invert`."""
+        ...
+
+
+@runtime_checkable
 class HasAffineScale(Protocol):
-    """The optional part of a strategy. Without it, stop tests of the covariance's condition do not apply."""
+    """An optional part of a strategy. Without it, stop tests of the covariance's condition do not apply."""
 
     def affine_scale(self, state: State) -> Array | None:
         """Return A, (d, d) or diagonal (d,), of the affine part m + A e of the search distribution; None where unknown."""

@@ -39,9 +39,14 @@ class EvaluationLog(AbstractContextManager["EvaluationLog"]):
     def close(self) -> None:
         """Close the log and release its lock."""
 
-    def known(self, run: int, generation: int, X: np.ndarray) -> dict[int, Evaluation]:
-        """Return earlier evaluations of the points X of a generation, by index. Points must be equal to the last bit."""
+    def known(self, run: int, generation: int, X: np.ndarray, indices: Sequence[int] | None = None) -> dict[int, Evaluation]:
+        """Return earlier evaluations of points X of a generation, by their place in X. They must be equal to the last bit.
+
+        X are all points of the generation, or those that have these indices.
+        """
         rows = self._known.get((run, generation), {})
+        if indices is not None:
+            rows = {i: rows[index] for i, index in enumerate(indices) if index in rows}
         same = {i: row for i, row in rows.items() if i < len(X) and row.x.tobytes() == np.asarray(X[i], float).tobytes()}
         if len(same) < len(rows):
             logger.warning(

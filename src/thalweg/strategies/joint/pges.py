@@ -95,6 +95,9 @@ class JointPGES:
         sigma = state.origin.scale[0] * jnp.exp(jnp.mean(theta.log_diagonal))
         return JointState(key, theta, state.origin), {"sigma": sigma}
 
+    def place(self, state: JointState, e: Array) -> Array:
+        return state.origin.place(self.distribution.forward(state.theta.flow, state.theta.frame(), e))
+
     def invert(self, state: JointState, x: Array) -> Array:
         return self.distribution.inverse(state.theta.flow, state.theta.frame(), state.origin.whiten(x))
 

@@ -71,6 +71,9 @@ class Latent(ABC):
         state = self.update(state, e, f)
         return state, {"sigma": state.sigma}
 
+    def place(self, state: Any, e: Array) -> Array:
+        return self.frame(state).place(e)
+
     def invert(self, state: Any, x: Array) -> Array:
         return self.frame(state).whiten(x)
 

@@ -1,0 +1,210 @@
+"""Generations with a model: candidates are evaluated in the model's order until it ranks the others well enough.
+
+Points that the search has not waited for still enter the model, the best value and the counts when they are told. Points that
+were asked beyond the candidates do so too, and stand in for candidates that nobody tells: as many true values as there are
+candidates always end a generation.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from thalweg._common.checks import shortened
+from thalweg.models import Quadratic, Surrogate
+from thalweg.search.pending import PendingPoint, PendingPoints
+from thalweg.search.run import Asked, Run
+from thalweg.strategies.strategy import HasPlace, State, Strategy
+
+
+class ModelledPoints(PendingPoints):
+    """The points of a run with a model. `queue`, `open` and `told` have candidates of the present generation.
+
+    `open` has also late points and those beyond the candidates, whose indices are from `popsize` on. Values that come between
+    two generations wait in `told`, so that it makes no difference when the next one begins.
+    """
+
+    def __init__(self, run: Run, model: Quadratic) -> None:
+        super().__init__(run.steps, run.popsize)
+        self.run, self.model = run, model
+        self.surrogate = Surrogate(model, run.d, run.popsize)
+        self.candidates: list[PendingPoint] = []
+        """All candidates of the present generation, by index; empty until it begins."""
+        self.injected = 0
+        """Number of candidates, the first ones, that the user has injected."""
+        self.goal = 0
+        """Number of candidates that have values when the model is tested next."""
+        self.offer: np.ndarray | None = None
+        """The model's optimum, a point of R^d, for the next generation."""
+
+    @property
+    def info(self) -> Mapping[str, float]:
+        return self.surrogate.info
+
+    def emptied(self) -> "ModelledPoints":
+        fresh = ModelledPoints(self.run, self.model)
+        fresh.surrogate = self.surrogate
+        return fresh
+
+    def lacks(self, number: int) -> bool:
+        return not self.candidates
+
+    def add(self, asked: Asked, generation: int) -> None:
+        """Begin a generation; the model's optimum takes the first place that no injected point has."""
+        waiting, self.told = self.told, []
+        e, y, x = np.array(asked.drawn.e), np.array(asked.drawn.y), asked.x
+        if self.offer is not None and asked.injected < len(e):
+            self._place_offer(self.offer, asked.injected, e, y, x)
+        self.offer = None
+        self.candidates = [PendingPoint(x[i], y[i], e[i], generation, i) for i in range(len(x))]
+        self.queue.extend(self.candidates)
+        self.drawn, self.injected = len(x), asked.injected
+        self.surrogate.begin(e, y, self.to_standard)
+        self.goal = max(self.surrogate.wanted(0), self.injected)
+        for point in waiting:
+            self._teach(point)
+
+    def batch(self, workers: int, left: float) -> int:
+        # all that the next test needs; if that is out already, all that the test after it would need
+        out = self.handed_out
+        goal = self.goal if out < self.goal else self.surrogate.wanted(out)
+        open_points = sum(len(points) for points in self.open.values())
+        return int(max(1, min(max(goal - out, workers), left - open_points)))
+
+    def hand_out(self, number: int, first: Iterable[int] = ()) -> list[PendingPoint]:
+        """Hand out injected candidates, then the others in the model's order, then further draws; before all, these indices."""
+        waiting = {point.index: point for point in self.queue}
+        known = {point.index for point in (*self.open_points, *self.told) if point.generation == self.run.nit}
+        beyond = range(self.drawn, self.drawn + number)
+        priority = dict.fromkeys((*first, *range(self.injected), *self.surrogate.order().tolist(), *beyond))
+        chosen = [index for index in priority if index not in known][:number]
+        points = [waiting.pop(index) if index in waiting else self._further(index) for index in chosen]
+        self.drawn = max(self.drawn, *(index + 1 for index in chosen))
+        self.queue.clear()
+        self.queue.extend(waiting.values())
+        self._open(points)
+        return points
+
+    def missing(self, indices: Sequence[int]) -> int:
+        return sum(map(self.is_new, indices))
+
+    def is_new(self, index: int) -> bool:
+        known = (point for point in (*self.open_points, *self.told) if point.generation == self.run.nit)
+        return all(point.index != index for point in known)
+
+    def tell(self, values: Iterable[tuple[PendingPoint, float]]) -> None:
+        for point, value in values:
+            point.f = value
+            self._close(point)
+            if not self.candidates or point.generation == self.run.nit:
+                self.told.append(point)
+            if self.candidates:
+                self._teach(point)
+
+    def complete(self, state: State, generation: int) -> list[PendingPoint] | None:
+        """Return the points of the generation, each with the value to learn from, if enough is known; else None."""
+        number = min(len(self.told), self.popsize)
+        if not self.candidates or number < self.goal:
+            return None
+        if not self.surrogate.enough(number) and number < self.popsize:
+            self.goal = self.surrogate.wanted(number)
+            return None
+        optimum = self.surrogate.offer()
+        self.offer = None if optimum is None else self._to_search(optimum)
+        if number == self.popsize:
+            return sorted(self.told, key=lambda point: point.place)[:number]
+        f, evaluated = np.full(self.popsize, np.nan), np.zeros(self.popsize, bool)
+        for point in self.told:
+            if point.index < self.popsize:
+                f[point.index], evaluated[point.index] = point.f, True
+        values = self.surrogate.values(f, evaluated).tolist()
+        return [replace(point, f=value) for point, value in zip(self.candidates, values, strict=True)]
+
+    def draws(self, state: State, points: Sequence[PendingPoint], generation: int) -> np.ndarray:
+        return np.stack([point.e for point in points])
+
+    def move_on(self, state: State) -> None:
+        """Close the generation: open points become late."""
+        self.queue.clear()
+        self.told, self.candidates, self.drawn = [], [], 0
+
+    def unpack(self, packed: dict[str, Any], d: int) -> None:
+        super().unpack(packed, d)
+        present = {p.index: p for p in (*self.queue, *self.open_points, *self.told) if p.generation == self.run.nit}
+        self.candidates = [present[i] for i in range(self.popsize) if i in present] if self.drawn else []
+        if self.drawn and len(self.candidates) != self.popsize:
+            raise ValueError(f"the model has {len(self.candidates)} candidates, not {self.popsize}")
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        offer = np.empty((0, self.run.d)) if self.offer is None else self.offer[None]
+        return {**self.surrogate.pack(), "generation": np.array([self.goal, self.injected]), "offer": offer}
+
+    def take_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        own, rest = self.arrays(), dict(arrays)
+        numbers, offer = (rest.pop(name, np.empty(0)) for name in ("generation", "offer"))
+        if numbers.shape != (2,) or numbers.dtype != own["generation"].dtype:
+            raise ValueError(f"the model's generation is {shortened(numbers)}")
+        if offer.shape not in ((0, self.run.d), (1, self.run.d)) or offer.dtype != own["offer"].dtype:
+            raise ValueError(f"the model's offer is {shortened(offer)}")
+        self.surrogate.unpack(rest)
+        if self.candidates and len(self.surrogate.candidates) != self.popsize:
+            raise ValueError(f"the model has {len(self.surrogate.candidates)} candidates, not {self.popsize}")
+        self.goal, self.injected = numbers.tolist()
+        self.offer = offer[0] if len(offer) else None
+
+    def to_standard(self, y: np.ndarray) -> np.ndarray:
+        """Return the standard coordinates of at most `capacity` points of R^d; always of that number, for one program."""
+        padded = np.concatenate([y, np.tile(self.run.mean, (self.surrogate.capacity - len(y), 1))])
+        return self.steps.invert(self.run.packed, padded)[: len(y)]
+
+    def _to_search(self, e: np.ndarray) -> np.ndarray | None:
+        """Return the point of R^d with these standard coordinates; None if it is not finite."""
+        y = self.steps.place(self.run.packed, e[None])[0]
+        return y if np.all(np.isfinite(y)) else None
+
+    def _place_offer(self, offer: np.ndarray, i: int, e: np.ndarray, y: np.ndarray, x: np.ndarray) -> None:
+        """Replace draw i of a generation by the model's optimum; where that is too far out, by its direction.
+
+        A direction gets the length of the draw that it replaces, so that no further random number is needed.
+        """
+        draw, place = self.to_standard(offer[None])[0], offer
+        length = float(np.linalg.norm(draw))
+        if length > sqrt(len(draw)):
+            draw = draw * (float(np.linalg.norm(e[i])) / length)
+            place = self._to_search(draw)
+        if place is not None and np.all(np.isfinite(draw)):
+            e[i], y[i], x[i] = draw, place, self.run.space.to_objective(place)
+
+    def _further(self, index: int) -> PendingPoint:
+        """Draw a point beyond the candidates; it depends on nothing but seed, generation and index."""
+        rng = np.random.default_rng([self.run.start.seed, self.run.nit, index])
+        for _ in range(100):
+            e = rng.standard_normal(self.run.d)
+            y = self._to_search(e)
+            if y is not None:
+                return PendingPoint(np.array(self.run.space.to_objective(y)), y, e, self.run.nit, index)
+        raise RuntimeError(f"the search distribution is no longer finite (after {self.run.nit} generations); see stop()")
+
+    def _teach(self, point: PendingPoint) -> None:
+        """Tell the model a value."""
+        e, y = point.e, point.y
+        present = point.generation == self.run.nit
+        if present and point.index < self.injected:  # it may lie closer to the mean than the point that was evaluated
+            y, present = self.run.space.to_search(point.x), False
+        self.surrogate.add(e if present else self.to_standard(y[None])[0], y, point.f)
+
+
+def make_points(run: Run, model: Quadratic | None) -> PendingPoints:
+    """Return the collaborator of a run that holds its points, with a model or without."""
+    return PendingPoints(run.steps, run.popsize) if model is None else ModelledPoints(run, model)
+
+
+def check_strategy(model: Quadratic | None, strategy: Strategy) -> None:
+    """Raise a ValueError if this strategy cannot have a model."""
+    if model is not None and not isinstance(strategy, HasPlace):
+        raise ValueError(
+            f"model needs a method that maps its standard draws to points, which {shortened(strategy)} cannot; "
+            "leave model out, or give the strategy a method `place(state, e)`"
+        )

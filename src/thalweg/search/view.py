@@ -1,0 +1,69 @@
+"""The numbers that a search shows: of all runs, and of the present one."""
+
+import time
+
+import numpy as np
+
+from thalweg.search.campaign import Best, Campaign
+from thalweg.search.run import Run
+
+
+class SearchView:
+    """Read-only numbers of a search."""
+
+    campaign: Campaign
+    """The account over all runs."""
+    run: Run
+    """The present run."""
+    started: float
+    """The moment of the start."""
+
+    @property
+    def nfev(self) -> int:
+        """Evaluations over all runs."""
+        return self.campaign.nfev + self.run.nfev
+
+    @property
+    def nit(self) -> int:
+        """Generations told, over all runs."""
+        return self.campaign.nit + self.run.nit
+
+    @property
+    def failures(self) -> int:
+        """Evaluations without a number, over all runs."""
+        return self.campaign.failures + self.run.failures
+
+    @property
+    def best(self) -> Best:
+        """The best point over all runs."""
+        return self.campaign.overall(self.run.best)
+
+    @property
+    def popsize(self) -> int:
+        """Points per generation of the present run."""
+        return self.run.popsize
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean of the present search distribution, in R^d."""
+        return self.run.mean
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviation of the present search distribution per coordinate, in R^d."""
+        return self.run.std
+
+    @property
+    def sigma(self) -> float:
+        """Step-size of the present run."""
+        return self.run.sigma
+
+    @property
+    def info(self) -> dict[str, float]:
+        """Numbers that the strategy shows of the last generation, by name."""
+        return self.run.info
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start, without the time between a checkpoint and its continuation."""
+        return time.monotonic() - self.started

@@ -1,0 +1,23 @@
+"""Kendall's tau against scipy's."""
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from thalweg.models.rank_correlation import kendall_tau
+
+
+@pytest.mark.parametrize("n", [2, 3, 15, 60])
+@pytest.mark.parametrize("values", [3, 10, None])
+def test_it_is_that_of_scipy_with_ties_and_without(n, values):
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(size=(2, n)) if values is None else rng.integers(values, size=(2, n)).astype(float)
+    b = np.where(rng.uniform(size=n) < 0.5, a, b)
+    expected = kendalltau(a, b).statistic
+    assert kendall_tau(a, b) == pytest.approx(0.0 if np.isnan(expected) else expected, abs=1e-12)
+
+
+def test_it_is_0_where_it_is_not_defined():
+    assert kendall_tau(np.array([1.0]), np.array([2.0])) == 0.0
+    assert kendall_tau(np.ones(4), np.arange(4.0)) == 0.0
+    assert kendall_tau(np.arange(4.0), np.full(4, np.nan)) == 0.0
