@@ -117,7 +117,7 @@ def draw_functions(comparison: Comparison) -> tuple["Figure", str]:
     for axes in panels.flat[max(0, len(functions) - columns) : len(functions)]:
         axes.set_xlabel("dimension d", fontsize=8)
         axes.tick_params(labelbottom=True)
-    figure.supylabel("average runtime to 1e-7 / d (evaluations); no mark: not reached", fontsize=9)
+    figure.supylabel("aRT to 1e-7 / d (evaluations)", fontsize=9)
     _legend(figure, panels.flat[0], columns=3)
     return figure, "Average runtime to 1e-7 over d against the dimension; a mark is missing where no run reached the target."
 
