@@ -83,7 +83,7 @@ def by_lq(d: int) -> Turn:
                 X = es.ask()
                 es.tell(X, surrogate(X))
                 es.inject([surrogate.model.xopt])
-                yield surrogate.evaluations - before
+                yield int(surrogate.evaluations - before)
             seed += 1
 
     return turns(steps())

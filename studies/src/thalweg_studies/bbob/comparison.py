@@ -19,7 +19,11 @@ TARGET = 1e-7
 
 MULTIMODAL = (3, 4, *range(15, 25))
 ONE_VALLEY = tuple(function for function in FUNCTIONS if function not in MULTIMODAL)
-GROUPS = {"one valley (f1, f2, f5 to f14)": ONE_VALLEY, "multimodal (f3, f4, f15 to f24)": MULTIMODAL}
+GROUPS = {
+    "one valley (f1, f2, f5 to f14)": ONE_VALLEY,
+    "multimodal (f3, f4, f15 to f24)": MULTIMODAL,
+    "multimodal, not separable (f15 to f24)": MULTIMODAL[2:],
+}
 """Groups of functions; f8 and f9 have a second minimum from dimension 4 on, but a single valley."""
 
 Cell = tuple[int, int]

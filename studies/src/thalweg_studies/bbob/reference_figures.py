@@ -38,7 +38,7 @@ def draw_groups(comparison: Comparison) -> tuple["Figure", str]:
     groups = {
         name: group for name, group in GROUPS.items() if any(comparison.functions(d, group) for d in comparison.dimensions)
     }
-    figure = new_figure((4.6 * len(groups) + 0.4, 4.2))
+    figure = new_figure((3.9 * len(groups) + 1.0, 4.2))
     panels: Any = figure.subplots(1, len(groups), squeeze=False, sharey=True)[0]
     for axes, (name, group) in zip(panels, groups.items(), strict=True):
         for who in comparison.algorithms:
