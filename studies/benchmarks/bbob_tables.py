@@ -13,6 +13,7 @@ from bbob_pack import AFFINE, ENTRANTS, FLOW, LARGE, LATENT, PYCMA, SIZES, dimen
 from bbob_study import HARDEST, Study, full, share, short, verdict, with_target
 from shared import make_parser, markdown, write_between
 
+from thalweg_studies.bbob.comparison import MULTIMODAL, ONE_VALLEY
 from thalweg_studies.bbob.functions import names
 from thalweg_studies.bbob.plan import FUNCTIONS
 from thalweg_studies.bbob.runtime import Runtimes, hardest
@@ -21,10 +22,9 @@ from thalweg_studies.bbob.summary import ALL, TARGETS, Row
 STRAIGHT = (1, 2, 5, 10, 11, 12, 13, 14)
 CURVED = (8, 9)
 BENT = (*CURVED, 12)
-MULTIMODAL = (3, 4, *range(15, 25))
 GROUPS = {
     "all": FUNCTIONS,
-    "f1, f2, f5 to f14": tuple(f for f in FUNCTIONS if f not in MULTIMODAL),
+    "f1, f2, f5 to f14": ONE_VALLEY,
     "f3, f4, f15 to f24": MULTIMODAL,
 }
 """Groups of functions. f8 and f9 have a second minimum from dimension 4 on, but a single valley: they count as unimodal."""

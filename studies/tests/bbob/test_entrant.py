@@ -27,6 +27,15 @@ def test_a_label_is_read_as_itself():
     assert ":" not in entrant.slug
 
 
+def test_a_model_belongs_to_the_name():
+    first, second, third = entrants("gnn-cma+quadratic:popsize=10d,cma,pycma")
+    assert (first.name, first.model, first.population(2)) == ("gnn-cma", "quadratic", 20)
+    assert entrants(first.label) == [first]
+    assert first.slug == "gnn-cma+quadratic_popsize_10d"
+    assert second.model == third.model == ""
+    assert [one.model for one in entrants("gnn-cma,pycma", model="quadratic")] == ["quadratic", ""]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -40,6 +49,8 @@ def test_a_label_is_read_as_itself():
         ("gnn-cma:flow=bent", "option 'flow' must be"),
         ("pycma:active=False", "no options but popsize"),
         ("cma:active", "'name=value'"),
+        ("cma+cubic", "written 'gnn-cma.quadratic', got 'cma.cubic'; models are 'quadratic'"),
+        ("pycma+quadratic", "got 'pycma.quadratic'"),
     ],
 )
 def test_errors(text, sentence):
@@ -56,6 +67,13 @@ def test_baselines():
         None,
         "pycma",
     ]
+
+
+def test_the_baseline_of_a_model_is_the_method_without_it():
+    who = entrants("gnn-cma+quadratic,cma+quadratic,cma,pycma-lq")
+    assert [one and one.label for one in (baseline_of(one, who) for one in who)] == ["cma", "cma", None, "cma"]
+    who = entrants("gnn-cma+quadratic,gnn-cma,cma")
+    assert [one and one.label for one in (baseline_of(one, who) for one in who)] == ["gnn-cma", "cma", None]
 
 
 def test_trials_and_budget():

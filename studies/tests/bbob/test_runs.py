@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from math import inf
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ pytest.importorskip("cocoex")
 import cocoex
 
 from thalweg_studies.bbob import benchmark
+from thalweg_studies.bbob import solve as solving
 from thalweg_studies.bbob.benchmark import Benchmark
 from thalweg_studies.bbob.entrant import Entrant, entrants
 from thalweg_studies.bbob.observed import FinishedError, ObservedProblem, f_opt, observed_problem
@@ -64,6 +66,22 @@ def test_a_generation_beyond_the_budget_is_not_evaluated():
     assert problem.evaluations == 3
     with pytest.raises(FinishedError):
         problem(np.zeros(2))
+
+
+def test_a_method_with_a_model_is_asked_for_single_points(monkeypatch):
+    seen = {}
+
+    def minimize(fun, x0, sigma0, **options):
+        seen.update(options)
+        values = [fun(np.full(2, x)) for x in (1.0, 0.5, 0.0)]
+        assert values == [2.0, 0.5, inf]
+        return SimpleNamespace(restarts=0)
+
+    monkeypatch.setattr(solving, "minimize", minimize)
+    (entrant,) = entrants("gnn-cma+quadratic")
+    record = solve(entrant, ObservedProblem(lambda x: float(x @ x), 0.0, 2, budget=2), 1, bipop=False)
+    assert (seen["method"], seen["model"], record.evaluations) == ("gnn-cma", "quadratic", 2)
+    assert not seen.get("vectorized")
 
 
 def test_the_least_value_is_coco_s(tmp_path, monkeypatch):

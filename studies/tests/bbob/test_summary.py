@@ -3,16 +3,15 @@
 import csv
 import io
 import json
-from math import inf, isnan
+from math import inf
 
 import pytest
 
 from thalweg_studies.bbob.entrant import entrants
 from thalweg_studies.bbob.plan import Settings, trials
 from thalweg_studies.bbob.record import LADDER, Run, rung
-from thalweg_studies.bbob.reference import read_reference
 from thalweg_studies.bbob.report import page
-from thalweg_studies.bbob.summary import ALL, AT_ALL, FIXED, SHARES, alone, archived, as_csv, as_json, compared, gather
+from thalweg_studies.bbob.summary import ALL, AT_ALL, FIXED, SHARES, alone, as_csv, as_json, compared, gather
 from thalweg_studies.report.page import as_markdown
 
 METHOD, BASELINE = entrants("gnn-cma,cma")
@@ -96,38 +95,9 @@ def test_all_runs_can_be_read_back(results):
     assert failed["function"] == 3
 
 
-HEAD = "year,alg,fid,dim,target,best2009_aRT,ratio,cell,succ_1e-8\n"
-
-
-def test_archived_runtimes(tmp_path, results):
-    path = tmp_path / "reference.csv"
-    path.write_text(
-        f"{HEAD}2019,Some-ES bbob Author,1,2,1e-7,50,4.5,4.5 (1),14/15\n2019,Some-ES bbob Author,1,2,1e-1,20,inf,inf,14/15\n"
-    )
-    reference = read_reference(path)
-    rows = archived(reference, [(2, 1), (2, 3)])
-    assert [(row.method, row.target, row.art, row.reached, row.runs) for row in rows] == [
-        ("Some-ES", LADDER[rung(1e-7)], 225.0, 14, 15),
-        ("Some-ES", LADDER[rung(1e-1)], inf, 14, 15),
-    ]
-    assert all(isnan(row.ratio) for row in rows)
-    text = as_markdown(page(alone(results) + rows, MANIFEST, ["cma on f1 failed"]))
-    assert "| f1 | 225 (14) |" in text
-    assert "- cma on f1 failed" in text
-
-
-def test_a_reference_that_is_none(tmp_path):
-    path = tmp_path / "reference.csv"
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="has no column 'alg'"):
-        read_reference(path)
-    path.write_text(f"{HEAD}2019,Some-ES,one,2,1e-7,50,4.5,,14/15\n")
-    with pytest.raises(ValueError, match="line 2"):
-        read_reference(path)
-
-
 def test_the_page(results):
-    text = as_markdown(page(alone(results) + compared(results, METHOD, BASELINE), MANIFEST, []))
+    text = as_markdown(page(alone(results) + compared(results, METHOD, BASELINE), MANIFEST, ["cma on f1 failed"]))
+    assert "- cma on f1 failed" in text
     assert "### `gnn-cma` / `cma`" in text
     assert "| f1 | sphere | 0.50 [0.50, 0.50] |" in text
     assert "| 3 / 3 of 3 | 3 / 3 of 3 |" in text

@@ -35,6 +35,16 @@ def test_a_small_benchmark_and_more_of_it_later(tmp_path):
     assert call(*SMALL, "--methods", "cmaes", "--out", out, "--budget", 99).exit_code != 0
 
 
+def test_archived_runtimes_beside_ours(tmp_path):
+    archive, out = tmp_path / "archive.csv", tmp_path / "out"
+    archive.write_text("algorithm,f,d,target,aRT,succ_1e-8\nCMA-ES,1,2,1e-7,200,15/15\nX,1,2,1e-7,100,15/15\n")
+    result = call(*SMALL, "--methods", "cmaes", "--reference", archive, "--reference-algorithms", "X", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.split()[-1].endswith("reference.md")
+    assert "| X: aRT | ratio | solved |" in (out / "reference" / "reference.md").read_text()
+    assert "X" not in (out / "summary.csv").read_text()
+
+
 def test_cocopp_draws(tmp_path):
     """For real, with one method: pages and figures of runtime distributions, and nothing printed."""
     if not post.installed():
@@ -68,6 +78,8 @@ def test_a_failure_is_told_at_the_end(tmp_path, monkeypatch):
         (("--budget", "0"), "budget must be finite and above 0"),
         (("--baseline", "pycma"), "baseline must be one of the methods"),
         (("--reference", "nowhere.csv"), "No such file"),
+        (("--reference-algorithms", "lq-CMA-ES"), "give --reference too"),
+        (("--engine", "jax", "--model", "quadratic"), "gnn-cma+quadratic has a model, which --engine jax cannot run"),
         (("--engine", "jax", "--methods", "pycma"), "pycma is not a method that JAX can compile"),
         (("--logger", "ioh", "--post"), "--post needs what COCO's observer writes"),
     ],

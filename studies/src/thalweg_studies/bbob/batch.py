@@ -20,6 +20,8 @@ from thalweg_studies.bbob.starts import RESTARTS, SIGMA0, drawn, problem_seed
 def check(entrants: Sequence[Entrant]) -> None:
     """Raise a ValueError if JAX cannot compile one of the entrants."""
     for entrant in entrants:
+        if entrant.model:
+            raise ValueError(f"{entrant.label} has a model, which --engine jax cannot run; use --engine coco")
         if entrant.is_peer or not make_strategy(entrant.name, **Tolerances.pick(dict(entrant.options))[1]).traceable:
             raise ValueError(f"{entrant.label} is not a method that JAX can compile, as --engine jax needs; use --engine coco")
 

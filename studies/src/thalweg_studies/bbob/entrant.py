@@ -3,18 +3,22 @@
 gnn-cma                            a registered method with its defaults
 cma:popsize=10d                    a population of ten times the dimension in the first run
 gnn-cma:flow=affine,popsize=10d    options of the method or stop tolerances, by name
+gnn-cma+quadratic                  the method with a model of the objective, as in minimize(..., model="quadratic")
 """
 
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from thalweg import METHODS, Tolerances, make_strategy
 from thalweg._common.checks import listed
 from thalweg.strategies.registry import PREFIX
 from thalweg_studies.bbob.peers import PEERS
+
+MODELS = ("quadratic",)
+"""The values of `minimize`'s argument `model`."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Entrant:
     """The population of the first run: a number, or a multiple of the dimension such as 10d; empty for the default."""
     options: tuple[tuple[str, Any], ...] = ()
     """Options as (name, value), in alphabetical order."""
+    model: str = ""
+    """The model of the objective, one of `MODELS`; empty without one."""
 
     @property
     def label(self) -> str:
@@ -36,7 +42,8 @@ class Entrant:
         'gnn-cma:flow=affine,popsize=10d'
         """
         options = [f"{key}={value}" for key, value in self.options] + [f"popsize={self.popsize}"] * bool(self.popsize)
-        return ":".join([self.name, *([",".join(options)] if options else [])])
+        name = f"{self.name}+{self.model}" if self.model else self.name
+        return ":".join([name, *([",".join(options)] if options else [])])
 
     @property
     def slug(self) -> str:
@@ -59,8 +66,10 @@ class Entrant:
         return self.name in PEERS
 
 
-def entrants(text: str, popsize: str | None = None) -> list[Entrant]:
+def entrants(text: str, popsize: str | None = None, model: str | None = None) -> list[Entrant]:
     """Read entrants from a list with commas; an option without a name before it belongs to the entrant before.
+
+    Population and model are for the methods that do not name their own; peers have no model.
 
     >>> [entrant.label for entrant in entrants("gnn-cma:flow=affine,popsize=10d,cma,pycma", popsize="20")]
     ['gnn-cma:flow=affine,popsize=10d', 'cma:popsize=20', 'pycma:popsize=20']
@@ -73,7 +82,7 @@ def entrants(text: str, popsize: str | None = None) -> list[Entrant]:
             words[-1] += f"{',' if ':' in words[-1] else ':'}{word}"
         else:
             words.append(word)
-    found = [_entrant(word, popsize) for word in words]
+    found = [_entrant(word, popsize, model) for word in words]
     if not found:
         raise ValueError("methods must name at least one; `thalweg methods` lists ours, the peers are " + listed(list(PEERS)))
     if len({entrant.slug for entrant in found}) < len(found):
@@ -81,12 +90,15 @@ def entrants(text: str, popsize: str | None = None) -> list[Entrant]:
     return found
 
 
-def _entrant(word: str, popsize: str | None) -> Entrant:
-    name, _, rest = word.partition(":")
+def _entrant(word: str, popsize: str | None, model: str | None) -> Entrant:
+    title, _, rest = word.partition(":")
+    name, plus, own = title.partition("+")
     if name not in PEERS and name not in METHODS:
         raise ValueError(
             f"method {name!r} is unknown; the names are {listed([*METHODS, *(p for p in PEERS if p not in METHODS)])}"
         )
+    if plus and (own not in MODELS or name in PEERS):
+        raise ValueError(f"a method with a model is written 'gnn-cma+quadratic', got {word!r}; models are {listed(MODELS)}")
     options: dict[str, Any] = {}
     for option in filter(None, rest.split(",")):
         key, equals, value = option.partition("=")
@@ -96,7 +108,7 @@ def _entrant(word: str, popsize: str | None) -> Entrant:
     size = options.pop("popsize", popsize) or ""
     if size and (not re.fullmatch(r"[1-9]\d*|([1-9]\d*)?d", size) or size == "1"):
         raise ValueError(f"popsize must be a whole number above 1 or a multiple of the dimension such as 10d, got {size!r}")
-    entrant = Entrant(name, size, tuple(sorted(options.items())))
+    entrant = Entrant(name, size, tuple(sorted(options.items())), own or ("" if name in PEERS else model or ""))
     if not entrant.is_peer:
         make_strategy(name, entrant.population(2), **Tolerances.pick(options)[1])  # raises at once if an option is wrong
     elif options:
@@ -113,13 +125,16 @@ def _value(text: str) -> Any:
 
 
 def baseline_of(entrant: Entrant, others: Sequence[Entrant], chosen: Entrant | None = None) -> Entrant | None:
-    """Return the entrant to compare with: the chosen one, else its latent, else `cma`, both with the same population.
+    """Return the entrant to compare with: the chosen one, else the method without its model, its latent, or `cma`.
+
+    The last three have the same population and no model.
 
     >>> who = entrants("gnn-xnes,xnes,cma,pycma,gnn-cma:popsize=10d")
     >>> [getattr(baseline_of(one, who), "name", None) for one in who]
     ['xnes', 'cma', None, 'cma', None]
     """
-    candidates = [chosen] if chosen is not None else [Entrant(name, entrant.popsize) for name in _relatives(entrant.name)]
+    relatives = [Entrant(name, entrant.popsize) for name in _relatives(entrant.name)]
+    candidates = [chosen] if chosen is not None else [replace(entrant, model=""), *relatives]
     return next((one for one in candidates if one in others and one != entrant), None)
 
 

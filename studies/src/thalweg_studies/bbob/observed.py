@@ -43,6 +43,10 @@ class ObservedProblem:
         """
         return np.array([self._value(x) if self.evaluations < self.budget else inf for x in X])
 
+    def single(self, x: np.ndarray) -> float:
+        """Evaluate one point; beyond the budget it gets inf."""
+        return float(self.generation(x[None])[0])
+
     def run(self, restarts: int) -> Run:
         """Return the record of the run."""
         return Run(self.evaluations, self.best, restarts, tuple(self.hits))

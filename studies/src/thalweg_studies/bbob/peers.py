@@ -30,6 +30,15 @@ def pycma(problem: ObservedProblem, starts: Starts, popsize: int | None, bipop: 
     cma.fmin2(problem, starts, SIGMA0, options, restarts=RESTARTS, bipop=bipop)
 
 
+def pycma_lq(problem: ObservedProblem, starts: Starts, popsize: int | None, bipop: bool) -> None:
+    """Run pycma's lq-CMA-ES, `fmin_lq_surr2`, with its own restarts, IPOP."""
+    cma: Any = require("cma")
+    options: dict[str, Any] = {"verbose": -9, "verb_log": 0, "maxfevals": inf, "seed": starts.seed(1, 2**31)}
+    if popsize is not None:
+        options["popsize"] = popsize
+    cma.fmin_lq_surr2(problem, starts, SIGMA0, options, restarts=RESTARTS)
+
+
 def cmaes(problem: ObservedProblem, starts: Starts, popsize: int | None, bipop: bool) -> None:
     """Run the `CMA` class of the package cmaes with its own stop tests, and IPOP as in its examples."""
     module: Any = require("cmaes")
@@ -108,6 +117,7 @@ def scipy_de(problem: ObservedProblem, starts: Starts, popsize: int | None, bipo
 
 PEERS: dict[str, Peer] = {
     "pycma": pycma,
+    "pycma-lq": pycma_lq,
     "cmaes": cmaes,
     "evosax-cma": evosax,
     "nevergrad-cma": nevergrad,

@@ -1,12 +1,12 @@
-"""The page of a BBOB benchmark: ratios to the baseline, average runtimes, and archived ones."""
+"""The page of a BBOB benchmark: ratios to the baseline, and average runtimes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf, isnan
+from math import inf, isfinite, isnan
 from typing import Any
 
 from thalweg_studies.bbob.functions import names
 from thalweg_studies.bbob.record import SOLVED
-from thalweg_studies.bbob.summary import ALL, ARCHIVED, AT_ALL, FIXED, SHARES, TARGETS, Row
+from thalweg_studies.bbob.summary import ALL, AT_ALL, FIXED, SHARES, TARGETS, Row
 from thalweg_studies.report.page import Block, Bullets, Heading, Paragraph, Table
 
 READING = (
@@ -42,7 +42,13 @@ def page(rows: Sequence[Row], manifest: Mapping[str, Any], failures: Sequence[st
         for method, baseline in dict.fromkeys((row.method, row.baseline) for row in here if row.baseline):
             pair = [row for row in here if (row.method, row.baseline) == (method, baseline)]
             blocks += [Heading(f"`{method}` / `{baseline}`", 3), _ratios(pair)]
-        blocks += [Heading("Average runtimes", 3), *_runtimes([row for row in here if not row.baseline])]
+        targets = " / ".join(f"{target:g}" for target in TARGETS)
+        own = [row for row in here if not row.baseline]
+        blocks += [
+            Heading("Average runtimes", 3),
+            Paragraph(f"aRT to {targets} (instances solved at 1e-8)"),
+            _runtime_table(own),
+        ]
     return blocks
 
 
@@ -94,20 +100,7 @@ def ratio_text(row: Row | None) -> str:
     return f"{row.ratio:.2f} [{row.low:.2f}, {row.high:.2f}]"
 
 
-def _runtimes(rows: Sequence[Row]) -> list[Block]:
-    """Return the tables of our runtimes and of archived ones."""
-    own, others = ([row for row in rows if (row.rule == ARCHIVED) == archived] for archived in (False, True))
-    targets = " / ".join(f"{target:g}" for target in TARGETS)
-    blocks: list[Block] = [Paragraph(f"aRT to {targets} (instances solved at 1e-8)"), _runtime_table(own, TARGETS)]
-    if others:
-        blocks += [
-            Paragraph("Archived: aRT to 1e-7 (instances solved at 1e-8, all of 15)"),
-            _runtime_table(others, TARGETS[-1:]),
-        ]
-    return blocks
-
-
-def _runtime_table(rows: Sequence[Row], targets: Sequence[float]) -> Table:
+def _runtime_table(rows: Sequence[Row]) -> Table:
     methods = list(dict.fromkeys(row.method for row in rows))
     cells = {(row.method, row.function, row.target): row for row in rows}
     lines: list[list[str]] = []
@@ -115,25 +108,24 @@ def _runtime_table(rows: Sequence[Row], targets: Sequence[float]) -> Table:
     for function in sorted({row.function for row in rows}):
         line = [f"f{function}"]
         for method in methods:
-            found = [cells.get((method, function, target)) for target in targets]
-            # an archived row has the number of solved instances whatever its target
-            end = cells.get((method, function, SOLVED)) or found[-1]
+            end = cells.get((method, function, SOLVED))
             if end is None:
                 line.append("")
                 continue
             solved[method] += end.reached
-            line.append(f"{' / '.join(runtime_text(row) for row in found)} ({end.reached})")
+            arts = (runtime_text(cells[method, function, target].art) for target in TARGETS)
+            line.append(f"{' / '.join(arts)} ({end.reached})")
         lines.append(line)
     lines.append(["all", *(f"({solved[method]})" for method in methods)])
     return Table(("f", *methods), lines)
 
 
-def runtime_text(row: Row | None) -> str:
+def runtime_text(art: float) -> str:
     """Format an average runtime.
 
-    >>> runtime_text(Row(2, 1, "cma", "", "target", 0.1, 123456.0, 1, 1, 1, 1, 15, 0, 15))
-    '1.2e5'
+    >>> runtime_text(123456.0), runtime_text(inf), runtime_text(float("nan"))
+    ('1.2e5', '-', '')
     """
-    if row is None or row.art == inf:
-        return "-"
-    return f"{row.art:.0f}" if row.art < 1e5 else f"{row.art:.1e}".replace("e+0", "e").replace("e+", "e")
+    if not isfinite(art):
+        return "-" if art == inf else ""
+    return f"{art:.0f}" if art < 1e5 else f"{art:.1e}".replace("e+0", "e").replace("e+", "e")

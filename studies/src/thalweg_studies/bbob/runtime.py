@@ -86,10 +86,21 @@ def ratio(method: Runtimes, baseline: Runtimes, rung: int, function: int) -> Rat
     n = len(method.ends)
     if n != len(baseline.ends):
         raise ValueError(f"both methods must have run on the same instances, got {n} and {len(baseline.ends)} of them")
-    index = np.random.default_rng((0, function)).integers(n, size=(RESAMPLES, n))
-    draws = _over(*(_art(runs.hits[:, rung][index], runs.ends[index]) for runs in (method, baseline)))
+    draws = _over(*(_resampled(runs, rung, function) for runs in (method, baseline)))
     value = float(_over(np.array(method.art(rung)), np.array(baseline.art(rung))))
     return Ratio(value, interval(draws), draws)
+
+
+def ratio_to(method: Runtimes, art: float, rung: int, function: int) -> Ratio:
+    """Return the ratio of the average runtime to a target over a published one, whose own error is not known."""
+    draws = _over(_resampled(method, rung, function), np.array(art))
+    return Ratio(float(_over(np.array(method.art(rung)), np.array(art))), interval(draws), draws)
+
+
+def _resampled(runs: Runtimes, rung: int, function: int) -> np.ndarray:
+    n = len(runs.ends)
+    index = np.random.default_rng((0, function)).integers(n, size=(RESAMPLES, n))
+    return _art(runs.hits[:, rung][index], runs.ends[index])
 
 
 class Hardest(NamedTuple):

@@ -1,6 +1,7 @@
 """The run of one entrant on one problem, with restarts, until it is solved or the budget spent."""
 
 from contextlib import suppress
+from typing import Any
 
 from thalweg import minimize
 from thalweg_studies.bbob.entrant import Entrant
@@ -18,8 +19,10 @@ def solve(entrant: Entrant, problem: ObservedProblem, seed: int, *, bipop: bool)
         with suppress(FinishedError):
             PEERS[entrant.name](problem, starts, popsize, bipop)
         return problem.run(max(0, starts.count - 1))
+    # a model is asked for single points, and decides after each value how many more it needs
+    with_model: dict[str, Any] = {"model": entrant.model} if entrant.model else {"vectorized": True}
     result = minimize(
-        problem.generation,
+        problem.single if entrant.model else problem.generation,
         drawn(problem.d),
         SIGMA0,
         method=entrant.name,
@@ -29,7 +32,7 @@ def solve(entrant: Entrant, problem: ObservedProblem, seed: int, *, bipop: bool)
         restarts=RESTARTS,
         bipop=bipop,
         seed=seed,
-        vectorized=True,
         options=dict(entrant.options),
+        **with_model,
     )
     return problem.run(result.restarts)

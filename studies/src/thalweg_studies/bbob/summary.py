@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from thalweg_studies.bbob.entrant import Entrant
 from thalweg_studies.bbob.plan import Trial
 from thalweg_studies.bbob.record import LADDER, SOLVED, Run, rung
-from thalweg_studies.bbob.reference import Reference
 from thalweg_studies.bbob.runtime import Ratio, Runtimes, geometric_mean, hardest, ratio
 
 TARGETS = (1e-1, 1e-3, 1e-5, 1e-7)
@@ -19,7 +18,7 @@ TARGETS = (1e-1, 1e-3, 1e-5, 1e-7)
 SHARES = {"hardest, all": 1.0, "hardest, half": 0.5}
 """The share of the instances in which both must reach the hardest target, by rule."""
 
-FIXED, AT_ALL, ARCHIVED = "target", "hardest, once", "archived"
+FIXED, AT_ALL = "target", "hardest, once"
 ALL = 0
 """The number that stands for all functions together."""
 
@@ -38,7 +37,7 @@ class Row(NamedTuple):
     """The label of the baseline; empty if there is none."""
     rule: str
     """`target`: a fixed target; `hardest, all` or `half`: the hardest that both reach in all or half of the instances;
-    `hardest, once`: in place of either, the hardest that both reach at all; `archived`: a runtime that others published."""
+    `hardest, once`: in place of either, the hardest that both reach at all."""
     target: float
     """The target; NaN in a geometric mean over functions with different targets."""
     art: float
@@ -68,7 +67,8 @@ def alone(results: Results) -> list[Row]:
         runs = Runtimes.of(list(found.values()))
         for target in (*TARGETS, SOLVED):
             i = rung(target)
-            rows.append(_lone(d, function, entrant.label, FIXED, target, runs.art(i), runs.reached(i), len(found)))
+            values = (runs.art(i), nan, nan, nan, nan, runs.reached(i), 0, len(found))
+            rows.append(Row(d, function, entrant.label, "", FIXED, target, *values))
     return rows
 
 
@@ -101,24 +101,6 @@ def compared(results: Results, method: Entrant, baseline: Entrant) -> list[Row]:
                 Row(d, ALL, method.label, baseline.label, rule, nan if target is None else target, *values, 0, 0, count)
             )
     return rows
-
-
-def archived(reference: Reference, cells: Iterable[tuple[int, int]]) -> list[Row]:
-    """Return archived runtimes for the same dimensions and functions."""
-    rows: list[Row] = []
-    for d, function in cells:
-        for name, table in reference.items():
-            if (d, function) in table:
-                art, solved = table[d, function]
-                reached, _, count = solved.partition("/")
-                for i, value in art.items():
-                    rows.append(_lone(d, function, name, ARCHIVED, LADDER[i], value, int(reached), int(count)))
-    return rows
-
-
-def _lone(d: int, function: int, method: str, rule: str, target: float, art: float, reached: int, count: int) -> Row:
-    """Return a row without a baseline."""
-    return Row(d, function, method, "", rule, target, art, nan, nan, nan, nan, reached, 0, count)
 
 
 def as_csv(rows: Sequence[Row]) -> str:
