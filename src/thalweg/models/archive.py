@@ -44,7 +44,7 @@ class Archive:
         order = np.lexsort((*self.y[:n].T[::-1], self.f[:n]))
         self.e[:n], self.y[:n], self.f[:n] = self.e[:n][order], self.y[:n][order], self.f[:n][order]
 
-    def best(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return standard coordinates and values of the best points, best first."""
+    def best(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return standard coordinates, places in R^d and values of the best points, best first."""
         order = np.argsort(self.f, kind="stable")[:number]
-        return self.e[order], self.f[order]
+        return self.e[order], self.y[order], self.f[order]

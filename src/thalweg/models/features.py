@@ -1,26 +1,56 @@
-"""Features of the model: a constant, the coordinates, their squares, and their products."""
+"""Features of the model: a constant, the coordinates, and their squares and products; docs/math.md (33)."""
+
+from functools import cache
 
 import numpy as np
 
-LINEAR, DIAGONAL, FULL = 0, 1, 2
-"""Kinds of models: each has the features of the one before and further ones."""
 
+def number_of_features(d: int) -> int:
+    """Return the number of coefficients of a quadratic function in dimension d.
 
-def number_of_features(d: int, kind: int) -> int:
-    """Return the number of coefficients of a model in dimension d.
-
-    >>> [number_of_features(5, kind) for kind in (LINEAR, DIAGONAL, FULL)]
-    [6, 11, 21]
+    >>> [number_of_features(d) for d in (2, 5, 10)]
+    [6, 21, 66]
     """
-    return (d + 1, 2 * d + 1, d * (d + 3) // 2 + 1)[kind]
+    return d * (d + 3) // 2 + 1
 
 
-def features(e: np.ndarray, kind: int) -> np.ndarray:
-    """Return the features of the points e (n, d): (n, number_of_features)."""
-    parts = [np.ones((len(e), 1)), e]
-    if kind >= DIAGONAL:
-        parts.append(e**2)
-    if kind >= FULL:
-        i, j = np.triu_indices(e.shape[1], 1)
-        parts.append(e[:, i] * e[:, j])
-    return np.concatenate(parts, axis=1)
+@cache
+def pairs(d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices i < j of all products of two coordinates."""
+    i, j = np.triu_indices(d, 1)
+    return i, j
+
+
+def quadratic_features(e: np.ndarray) -> np.ndarray:
+    """Return the features of the points e (n, d): 1, e_i, |e|^2, e_i^2 - e_{i+1}^2, e_i e_j.
+
+    The squares come as their sum and their differences, so that a penalty on all but the first d + 2 pulls the model towards
+    one that curves alike in all directions, as it does in the coordinates of a search distribution that has adapted.
+    """
+    n, d = e.shape
+    made = np.empty((n, number_of_features(d)))
+    square, (i, j) = e**2, pairs(d)
+    made[:, 0] = 1.0
+    made[:, 1 : d + 1] = e
+    made[:, d + 1] = np.sum(square, axis=1)
+    made[:, d + 2 : 2 * d + 1] = square[:, :-1] - square[:, 1:]
+    made[:, 2 * d + 1 :] = e[:, i] * e[:, j]
+    return made
+
+
+def hessian(coefficients: np.ndarray, d: int) -> np.ndarray:
+    """Return the symmetric matrix M of the function c + b.e + e' M e with these coefficients of `quadratic_features`."""
+    sum_of_squares, differences = coefficients[d + 1], coefficients[d + 2 : 2 * d + 1]
+    matrix = np.zeros((d, d))
+    matrix[pairs(d)] = coefficients[2 * d + 1 :] / 2
+    matrix += matrix.T
+    diagonal = np.full(d, sum_of_squares)
+    diagonal[:-1] += differences
+    diagonal[1:] -= differences
+    matrix[np.diag_indices(d)] = diagonal
+    return matrix
+
+
+def separable_features(u: np.ndarray) -> np.ndarray:
+    """Return the features of the points u (n, d): 1, u_i, u_i^2."""
+    return np.concatenate([np.ones((len(u), 1)), u, u**2], axis=1)

@@ -1,60 +1,163 @@
-"""The weighted least-squares fit of a quadratic function (Hansen 2019)."""
+"""The fit of a quadratic function to an archive: its points, their weights, and its form; docs/math.md (33) to (36)."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from thalweg.models.features import DIAGONAL, FULL, features
+from thalweg.models.features import hessian, quadratic_features, separable_features
+from thalweg.models.least_squares import Solution, solve
+from thalweg.models.rank_correlation import kendall_tau
+
+NONE = 1e-11
+"""A penalty that guards against rounding alone."""
+TOWARDS_ISOTROPY = 1e-2
+"""The penalty that pulls the full quadratic towards one that curves alike in all directions."""
+OUTLYING = 1e10
+"""Largest value in a fit, in units of the median above the best one; larger ones count as that."""
+
+
+class Form(NamedTuple):
+    """The form of a model, chosen by the error that it predicts."""
+
+    separable: bool = False
+    """True for squares of the coordinates of R^d alone, False for all products of standard coordinates."""
+    penalty: float = TOWARDS_ISOTROPY
+    ranks: bool = False
+    """True if ranks are fitted instead of values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Points and values of a fit, best first."""
+
+    e: np.ndarray
+    """Standard coordinates (m, d)."""
+    y: np.ndarray
+    """The points of R^d."""
+    f: np.ndarray
+    weights: np.ndarray
+    """Factors of the residuals: they fall linearly in rank, and have the mean square 1."""
+
+    @classmethod
+    def weighted(cls, e: np.ndarray, y: np.ndarray, f: np.ndarray, best: float) -> "Data":
+        """Return data with rank weights; the first has `best` times the weight of the last."""
+        weights = np.linspace(best, 1.0, len(f))
+        return cls(e, y, f, weights / sqrt(np.mean(weights**2)))
+
+    @cached_property
+    def unit(self) -> float:
+        """The unit of the fitted values: the median above the best one, or the largest; 0 if all are equal."""
+        with np.errstate(over="ignore"):
+            above = self.f - self.f[0]
+        unit = above[len(above) // 2] or above[-1]
+        return float(min(unit, np.finfo(float).max / OUTLYING))
+
+    def targets(self, *, ranks: bool) -> np.ndarray:
+        """Return the weighted values, from the best one on and in their unit; or weighted ranks."""
+        if ranks:
+            return self.weights * (np.arange(len(self.f)) * (2 / len(self.f)))
+        with np.errstate(over="ignore"):
+            return self.weights * np.minimum((self.f - self.f[0]) / self.unit, OUTLYING)
+
+    def moved(self, shift: np.ndarray) -> "Data":
+        """Return the same data with standard coordinates moved by `shift` (m, d)."""
+        return Data(self.e + shift, self.y, self.f, self.weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The function constant + linear . e + e' matrix e."""
+    """A quadratic function of standard coordinates, or a separable one of the coordinates of R^d."""
 
-    constant: float
-    linear: np.ndarray
-    matrix: np.ndarray
-    """Symmetric; 0 in a linear model."""
-    kind: int
+    data: Data
+    form: Form
+    solution: Solution
+    centre: np.ndarray
+    """The point of R^d from which a separable function measures."""
+    spread: np.ndarray
+    """Its units."""
 
-    def __call__(self, e: np.ndarray) -> np.ndarray:
-        """Return the values at the points e (n, d)."""
-        return self.constant + e @ self.linear + np.sum((e @ self.matrix) * e, axis=1)
+    def __call__(self, e: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return the values at points with these standard coordinates and places in R^d, in units of f."""
+        fitted = self._features(e, y) @ self.solution.coefficients
+        if not self.form.ranks:
+            return self.data.f[0] + self.data.unit * fitted
+        # values with the ranks that the model gives; beyond the last one along a line
+        ranks = np.arange(len(self.data.f)) * (2 / len(self.data.f))
+        beyond = np.minimum(fitted, 0.0) + np.maximum(fitted - ranks[-1], 0.0)
+        return np.interp(fitted, ranks, self.data.f) + self.data.unit * beyond
 
-    def optimum(self, newest: np.ndarray) -> np.ndarray:
-        """Return the stationary point; in a linear model a step down the slope from the newest point."""
-        if self.kind < DIAGONAL:
-            return newest - 2 * self.linear
-        return np.linalg.pinv(self.matrix) @ (-self.linear / 2)
+    @property
+    def linear(self) -> np.ndarray:
+        """The gradient at the origin, in units of the fit."""
+        return self.solution.coefficients[1 : self.data.e.shape[1] + 1]
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """Half the Hessian, in units of the fit."""
+        d = self.data.e.shape[1]
+        coefficients = self.solution.coefficients
+        return np.diag(coefficients[d + 1 :]) if self.form.separable else hessian(coefficients, d)
+
+    def stationary(self) -> np.ndarray:
+        """Return the point where the gradient vanishes: standard coordinates, or of a separable function a point of R^d."""
+        point = np.linalg.pinv(self.matrix, hermitian=True) @ (-self.linear / 2)
+        return self.centre + self.spread * point if self.form.separable else point
+
+    def left_out(self) -> np.ndarray:
+        """Return for each point the value that the other points predict, docs/math.md (36)."""
+        solution = self.solution
+        rows = solution.rows * solution.scale
+        columns = solve_triangular(solution.factor, rows.T, lower=True, check_finite=False)
+        leverage = np.minimum(np.sum(columns**2, axis=0), 1 - 1e-9)
+        targets = rows @ (solution.coefficients / solution.scale) + solution.residuals
+        return (targets - solution.residuals / (1 - leverage)) / self.data.weights
+
+    def _features(self, e: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return separable_features((y - self.centre) / self.spread) if self.form.separable else quadratic_features(e)
 
 
-def rank_weights(n: int, best: float) -> np.ndarray:
-    """Return the weights of n points, best first: from `best` linearly down to 1."""
-    return np.linspace(best, 1.0, n)
+def fit(data: Data, form: Form) -> Fitted | None:
+    """Fit a function of this form; None if all values are equal or the numbers are too large."""
+    if not data.unit > 0:
+        return None
+    centre, spread = data.y[0], np.std(data.y, axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    d = len(centre)
+    if form.separable:
+        features = separable_features((data.y - centre) / spread)
+        penalty = np.full(2 * d + 1, NONE)
+    else:
+        features = quadratic_features(data.e)
+        penalty = np.full(features.shape[1], form.penalty)
+        penalty[: d + 2] = NONE
+    solution = solve(features * data.weights[:, None], data.targets(ranks=form.ranks), penalty)
+    return None if solution is None else Fitted(data, form, solution, centre, spread)
 
 
-def fit(e: np.ndarray, f: np.ndarray, kind: int, weight: float) -> Fitted | None:
-    """Fit a model of this kind to the finite values f (n,) at the points e (n, d), which come best first.
+def choose(data: Data, *, ranks: bool) -> Fitted | None:
+    """Return the fit whose predicted error is least: the full quadratic with either penalty, or a separable one."""
+    m, d = data.e.shape
+    forms = [Form(False, TOWARDS_ISOTROPY, ranks)]
+    if m > d * (d + 3) // 2 + 1:
+        forms.append(Form(False, NONE, ranks))
+    if m > 2 * d + 2:
+        forms.append(Form(True, NONE, ranks))
+    fits = [fitted for form in forms if (fitted := fit(data, form)) is not None]
+    return min(fits, key=lambda fitted: fitted.solution.predicted, default=None)
 
-    With fewer points than features the coefficients are those of the smallest norm. None if the numbers are too large.
+
+def ranks_predict_better(data: Data, *, present: bool) -> bool:
+    """Return whether a fit of ranks orders points that are left out better than a fit of values does.
+
+    The present choice stays unless the other one is better by the standard error of a rank correlation.
     """
-    d = e.shape[1]
-    w = rank_weights(len(f), weight)[:, None]
-    # in units of their spread the columns have like sizes; values from the best one on lose no digits to a large constant
-    unit = float(np.sqrt(np.mean(e**2))) or 1.0
-    with np.errstate(all="ignore"):
-        rows, above = w * features(e / unit, kind), w[:, 0] * (f - f[0])
-        if not (np.all(np.isfinite(rows)) and np.all(np.isfinite(above))):
-            return None
-        try:
-            found = np.linalg.lstsq(rows, above, rcond=1e-15)[0]
-        except np.linalg.LinAlgError:
-            return None
-        matrix = np.zeros((d, d))
-        if kind >= DIAGONAL:
-            matrix[np.diag_indices(d)] = found[d + 1 : 2 * d + 1]
-        if kind >= FULL:
-            i, j = np.triu_indices(d, 1)
-            matrix[i, j] = matrix[j, i] = found[2 * d + 1 :] / 2
-        fitted = Fitted(float(found[0] + f[0]), found[1 : d + 1] / unit, matrix / unit**2, kind)
-        return fitted if np.all(np.isfinite(found)) and np.all(np.isfinite(fitted.matrix)) else None
+    n, tau = len(data.f), [-1.0, -1.0]
+    margin = sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))
+    for ranks in (False, True):
+        if (fitted := choose(data, ranks=ranks)) is not None:
+            tau[ranks] = kendall_tau(data.f, fitted.left_out())
+    return tau[True] > tau[False] + (-margin if present else margin)

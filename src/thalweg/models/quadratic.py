@@ -2,19 +2,22 @@
 
 from dataclasses import asdict, dataclass, fields
 from math import isfinite
-from typing import Any
+from typing import Any, Literal, get_args
 
 from thalweg._common.checks import as_flag, as_number, listed, shortened
+
+Targets = Literal["auto", "values", "ranks"]
 
 
 @dataclass(frozen=True)
 class Quadratic:
     """A quadratic function, fitted to the values of the latest points in the coordinates of the search distribution.
 
-    It is linear at first, has squares as soon as there are points enough, and later all products (Hansen 2019, lq-CMA-ES).
+    It has all products of coordinates from the start, with a penalty that makes it curve alike in all directions where the
+    points say nothing else; no penalty where that predicts better; or squares of the user's coordinates alone.
 
     >>> Quadratic(tau=0.9)
-    Quadratic(tau=0.9, size=2.0, used=0.75, weight=20.0, offer=True)
+    Quadratic(tau=0.9, size=2.0, used=0.75, weight=20.0, offer=True, targets='auto')
     """
 
     tau: float = 0.85
@@ -27,6 +30,8 @@ class Quadratic:
     """Weight of the best point in the fit; the worst has weight 1."""
     offer: bool = True
     """True to put the model's minimum into each generation."""
+    targets: Targets = "auto"
+    """Fit "values" or "ranks" of the objective, or "auto": what orders points that are left out better."""
 
     def __post_init__(self) -> None:
         for name, low, high in (("tau", -1.0, 1.0), ("size", 1.5, 1e3), ("used", 0.5, 1.0), ("weight", 1.0, 1e6)):
@@ -35,6 +40,8 @@ class Quadratic:
                 raise ValueError(f"{name} must be a number from {low:g} to {high:g}, got {value:g}")
             object.__setattr__(self, name, value)
         object.__setattr__(self, "offer", as_flag(self.offer, "offer"))
+        if self.targets not in get_args(Targets):
+            raise ValueError(f"targets must be one of {get_args(Targets)}, got {shortened(self.targets)}")
 
 
 MODELS: dict[str, type[Quadratic]] = {"quadratic": Quadratic}
@@ -66,7 +73,7 @@ def unpack_model(packed: dict[str, Any] | None) -> Quadratic | None:
     """Return the model that `pack_model` has packed, or raise a ValueError.
 
     >>> unpack_model(pack_model(Quadratic(tau=0.9)))
-    Quadratic(tau=0.9, size=2.0, used=0.75, weight=20.0, offer=True)
+    Quadratic(tau=0.9, size=2.0, used=0.75, weight=20.0, offer=True, targets='auto')
     """
     if packed is None:
         return None

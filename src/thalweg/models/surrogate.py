@@ -1,4 +1,4 @@
-"""A quadratic model at work: it orders candidates, tells when it ranks well enough, and gives values (Hansen 2019)."""
+"""A quadratic model at work: it orders candidates, tells when it ranks well enough, and gives values (after Hansen 2019)."""
 
 from collections.abc import Callable, Mapping
 from math import ceil
@@ -6,70 +6,106 @@ from math import ceil
 import numpy as np
 
 from thalweg.models.archive import Archive
-from thalweg.models.features import DIAGONAL, FULL, LINEAR, number_of_features
-from thalweg.models.fit import Fitted, fit
+from thalweg.models.bend import Bend, Moved
+from thalweg.models.features import number_of_features
+from thalweg.models.fit import Data, Fitted, Form, choose, fit, ranks_predict_better
 from thalweg.models.quadratic import Quadratic
 from thalweg.models.rank_correlation import kendall_tau
 
-AVAILABLE = 1.1
-"""Points that must enter the fit, for each coefficient, before a kind of model is used."""
 LEAST_SHARE = 0.02
 """Share of the candidates that every generation evaluates, besides one."""
 WINDOW = 15
 """Least number of the newest points over which the ranking is tested."""
+SMALL = 5
+"""The dimension from which the bow is estimated in every second generation only, to save time."""
+RANKS_EVERY = 10
+"""Generations from one comparison of ranks and values to the next."""
+NO_FORM = Form(False, np.inf)
+"""Stands for the missing form in a checkpoint."""
+PATIENCE = 10
+"""Generations without a better point after which one more candidate is evaluated in each generation; then another one."""
 
 
 class Surrogate:
     """The model of one run. A generation goes as follows.
 
-    `begin` takes the candidates; `order` sorts them; `add` takes true values, of candidates and of other points; as soon as
-    `wanted` candidates have been evaluated, `enough` tests the model, and if it ranks well, `values` gives what the strategy
-    learns from, and `offer` a point for the next generation. All of it is a function of what was given, without randomness.
+    `prepare` fits it in the coordinates of the present search distribution, which it may bend; `begin` takes the candidates;
+    `order` sorts them; `add` takes true values, of candidates and of other points; as soon as `wanted` candidates have been
+    evaluated, `enough` tests the model, and if it ranks well, `values` gives what the strategy learns from. All of it is a
+    function of what was given, without randomness.
     """
 
     def __init__(self, settings: Quadratic, d: int, popsize: int) -> None:
         self.settings, self.d, self.popsize = settings, d, popsize
-        self.archive = Archive(d, max(int(settings.size * number_of_features(d, FULL)), popsize))
-        self.kind = LINEAR
-        self.candidates = np.empty((0, d))
-        """Standard draws of the present generation."""
+        self.archive = Archive(d, max(int(settings.size * number_of_features(d)), number_of_features(d) + d + 6, popsize))
+        self.bend = Bend()
+        self.candidates, self.places = np.empty((0, d)), np.empty((0, d))
+        """Standard draws of the present generation, and its points of R^d."""
+        self.generation = 0
+        self.ranks = settings.targets == "ranks"
+        self.best = np.inf
+        self.waiting = 0
+        """Number of generations since the best value fell."""
         self.info: dict[str, float] = {}
-        """Numbers for people: the last tested rank correlation, the share of evaluated candidates, the kind of model."""
+        """Numbers for people: the last tested rank correlation, the share of evaluated candidates, the form of the model, and
+        the ratio of squared residuals with the bow over without, smoothed."""
+        self.form: Form | None = None
+        """The form of the last fit; None before there was one."""
         self._fitted: Fitted | None = None
         self._stale = True
 
     @property
     def capacity(self) -> int:
-        """Maximal number of points that `begin` maps at once."""
+        """Maximal number of points that `prepare` maps at once."""
         return self.archive.capacity
 
-    def begin(self, e: np.ndarray, y: np.ndarray, to_standard: Callable[[np.ndarray], np.ndarray]) -> None:
-        """Begin a generation with the candidates y (n, d) of R^d, whose standard draws are e (n, d).
+    def prepare(
+        self, to_standard: Callable[[np.ndarray], np.ndarray], bend: tuple[np.ndarray, np.ndarray] | None
+    ) -> Moved | None:
+        """Fit the model in the present search distribution; return a bow with which the values are more nearly quadratic.
 
-        `to_standard` maps at most `capacity` points of R^d to standard coordinates in the present search distribution.
+        `to_standard` maps at most `capacity` points of R^d to standard coordinates. `bend` is axis and bow of the search
+        distribution. Without it, and in generations without a new estimate, the result is None.
         """
-        self.candidates = np.array(e)
         self.archive.begin(to_standard)
-        self._stale = True
+        self.generation += 1
+        data = self._data()
+        full = len(self.archive) >= 1.5 * number_of_features(self.d)  # fewer points do not tell the two apart
+        if data is not None and full and self.settings.targets == "auto" and self.generation % RANKS_EVERY == 0:
+            self.ranks = ranks_predict_better(data, present=self.ranks)
+        self._fitted = None if data is None else choose(data, ranks=self.ranks)
+        self.form = None if self._fitted is None else self._fitted.form
+        self._stale = False
+        if self._fitted is None or bend is None or self.d < 2 or (self.d >= SMALL and self.generation % 2):
+            return None
+        axis, bow = bend
+        moved = self.bend.move(self._fitted, axis, bow)
+        if moved is not None:
+            self.archive.e -= (((self.archive.e @ axis) ** 2 - 1) / np.sqrt(2))[:, None] * (moved.bow - bow)
+            if not self._fitted.form.separable:
+                self._fitted = moved.fitted
+        return moved
+
+    def begin(self, e: np.ndarray, y: np.ndarray) -> None:
+        """Begin a generation with the candidates y (n, d) of R^d, whose standard draws are e (n, d)."""
+        self.candidates, self.places = np.array(e), np.array(y)
 
     def order(self) -> np.ndarray:
         """Return the indices of all candidates, most promising first."""
-        fitted = self._fit() if len(self.archive) > 1 else None
-        return np.argsort(np.zeros(len(self.candidates)) if fitted is None else fitted(self.candidates), kind="stable")
+        fitted = self._fit()
+        n = len(self.candidates)
+        return np.argsort(np.zeros(n) if fitted is None else fitted(self.candidates, self.places), kind="stable")
 
     def add(self, e: np.ndarray, y: np.ndarray, f: float) -> None:
         """Learn the true value of a point y of R^d with the standard coordinates e; values that are not finite are left out."""
-        if self.archive.add(e, y, f):
-            self._stale = True
-            for kind in (DIAGONAL, FULL):
-                if self.settings.used * len(self.archive) >= AVAILABLE * number_of_features(self.d, kind):
-                    self.kind = max(self.kind, kind)
+        self._stale |= self.archive.add(e, y, f)
 
     def wanted(self, evaluated: int) -> int:
         """Return the number of candidates to evaluate before the next test, after one with `evaluated` of them."""
         if evaluated:
             return min(self.popsize, evaluated + ceil(evaluated / 2))
-        return min(self.popsize, int(1 + max(LEAST_SHARE * self.popsize, 3 / self.settings.used - len(self.archive))))
+        first = 1 + max(LEAST_SHARE * self.popsize, 4 - len(self.archive), self.waiting // PATIENCE - 1)
+        return min(self.popsize, int(first))
 
     def enough(self, evaluated: int) -> bool:
         """Return whether the model ranks the newest points well enough, after `evaluated` candidates."""
@@ -78,12 +114,20 @@ class Surrogate:
         self._stale = True
         n = min(len(archive), int(max(WINDOW, min(1.2 * evaluated, 0.75 * self.popsize))))
         fitted = self._fit() if n >= 3 else None
-        tau = 0.0 if fitted is None else kendall_tau(archive.f[:n], fitted(archive.e[:n]))
-        self.info = {"model_tau": tau, "model_evaluated": evaluated / self.popsize, "model_kind": float(self.kind)}
+        tau = 0.0 if fitted is None else kendall_tau(archive.f[:n], fitted(archive.e[:n], archive.y[:n]))
+        form = self.form or NO_FORM
+        self.info = {
+            "model_tau": tau,
+            "model_evaluated": evaluated / self.popsize,
+            "model_separable": float(form.separable),
+            "model_penalty": form.penalty,
+            "model_ranks": float(form.ranks),
+            "model_bend": float(np.exp(self.bend.evidence)),
+        }
         return tau >= self.settings.tau
 
     def values(self, f: np.ndarray, evaluated: np.ndarray) -> np.ndarray:
-        """Return the values (n,) from which the strategy learns.
+        """Return the values (n,) from which the strategy learns, at the end of a generation.
 
         `f` has the true values where `evaluated` is true. If it is true everywhere, these are returned. Otherwise values of
         the model for all, shifted so that the lowest equals the lowest true one; NaN and infinite values remain.
@@ -91,50 +135,75 @@ class Surrogate:
         fitted = self._fit()
         if np.all(evaluated) or fitted is None:
             return f.copy()
-        values, known = fitted(self.candidates), evaluated & np.isfinite(f)
+        values, known = fitted(self.candidates, self.places), evaluated & np.isfinite(f)
         if np.any(known):
             values += np.min(f[known]) - np.min(values)
         return np.where(evaluated & ~np.isfinite(f), f, values)
 
-    def offer(self) -> np.ndarray | None:
-        """Return the model's optimum in standard coordinates, (d,); None if there is none."""
-        fitted = self._fit() if self.settings.offer and len(self.archive) else None
-        point = None if fitted is None else fitted.optimum(self.archive.e[0])
-        return point if point is not None and np.all(np.isfinite(point)) else None
+    def end(self) -> None:
+        """End a generation."""
+        best = float(np.min(self.archive.f[: self.archive.fresh], initial=np.inf))
+        self.waiting = 0 if best < self.best else self.waiting + 1
+        self.best = min(best, self.best)
+
+    def offer(self) -> tuple[np.ndarray, bool] | None:
+        """Return the model's optimum after `prepare`, and whether that is a point of R^d instead of standard coordinates."""
+        fitted = self._fit() if self.settings.offer else None
+        point = None if fitted is None else fitted.stationary()
+        return None if fitted is None or point is None or not np.all(np.isfinite(point)) else (point, fitted.form.separable)
 
     def pack(self) -> dict[str, np.ndarray]:
         """Return all that `unpack` needs to go on to the same bits, as arrays."""
-        archive = self.archive
-        state = np.array([self.kind, archive.fresh])
-        return {"e": archive.e, "y": archive.y, "f": archive.f, "candidates": self.candidates, "state": state}
+        archive, form = self.archive, self.form or NO_FORM
+        numbers = [self.generation, self.ranks, self.waiting, archive.fresh, form.separable, form.ranks]
+        return {
+            "e": archive.e,
+            "y": archive.y,
+            "f": archive.f,
+            "candidates": self.candidates,
+            "places": self.places,
+            "numbers": np.array([*map(float, numbers), form.penalty, self.best, self.bend.evidence]),
+        }
 
     def unpack(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Restore what `pack` has returned; raise a ValueError if the arrays are not of that kind."""
         ours = self.pack()
         for name in ours.keys() ^ arrays.keys():
             raise ValueError(f"the model's array {name!r} is only {'here' if name in ours else 'in the file'}")
-        n, (kind, fresh) = len(arrays["f"]), arrays["state"].tolist() if arrays["state"].shape == (2,) else (-1, -1)
-        shapes = {
-            "e": (n, self.d),
-            "y": (n, self.d),
-            "f": (n,),
-            "candidates": (len(arrays["candidates"]), self.d),
-            "state": (2,),
-        }
+        n, k = len(np.atleast_1d(arrays["f"])), len(np.atleast_1d(arrays["candidates"]))
+        shapes = {"e": (n, self.d), "y": (n, self.d), "f": (n,), "candidates": (k, self.d), "places": (k, self.d)}
         for name, array in arrays.items():
-            if array.dtype != ours[name].dtype or array.shape != shapes[name]:
+            if array.dtype != ours[name].dtype or array.shape != shapes.get(name, ours[name].shape):
                 raise ValueError(f"the model's array {name!r} is {array.dtype} of shape {array.shape}")
-        if kind not in (LINEAR, DIAGONAL, FULL) or not 0 <= fresh <= n <= self.capacity:
-            raise ValueError(f"the model has {n} points, of which {fresh} are new, and kind {kind}")
-        self.kind, self.archive.fresh, self.candidates = kind, fresh, arrays["candidates"]
-        self.archive.e, self.archive.y, self.archive.f = arrays["e"], arrays["y"], arrays["f"]
+        *numbers, penalty, best, evidence = arrays["numbers"].tolist()
+        if not np.all(np.isfinite(numbers)) or np.isnan(penalty) or np.isnan(best) or not np.isfinite(evidence):
+            raise ValueError(f"the model's numbers are {arrays['numbers'].tolist()}")
+        generation, ranks, waiting, fresh, separable, form_ranks = (int(number) for number in numbers)
+        if min(generation, waiting) < 0 or not 0 <= fresh <= n <= self.capacity:
+            raise ValueError(f"the model has {n} points, of which {fresh} are new, in generation {generation}")
+        archive = self.archive
+        archive.e, archive.y, archive.f, archive.fresh = arrays["e"], arrays["y"], arrays["f"], fresh
+        self.candidates, self.places = arrays["candidates"], arrays["places"]
+        self.generation, self.ranks, self.waiting, self.best = generation, bool(ranks), waiting, best
+        form = Form(bool(separable), penalty, bool(form_ranks))
+        self.form, self.bend = None if form == NO_FORM else form, Bend(evidence)
         self._stale = True
 
+    def _data(self) -> Data | None:
+        """Return the best points of the archive; None where there are too few."""
+        n = len(self.archive)
+        if n < 2:
+            return None
+        number = min(n, max(number_of_features(self.d) + self.d + 2, int(self.settings.used * (n + 1))))
+        return Data.weighted(*self.archive.best(number), self.settings.weight)
+
     def _fit(self) -> Fitted | None:
-        """Return the fit to the archive as it is now; None without points."""
-        if self._stale and len(self.archive):
-            n = len(self.archive)
-            number = min(n, int(max(number_of_features(self.d, self.kind) + 2, self.settings.used * (n + 1))))
-            self._fitted = fit(*self.archive.best(number), self.kind, self.settings.weight)
+        """Return the fit to the archive as it is now, of the generation's form; None where there is none."""
+        if self._stale:
+            data = self._data()
+            self._fitted = None if data is None or self.form is None else fit(data, self.form)
+            if data is not None and self._fitted is None:
+                self._fitted = choose(data, ranks=self.ranks)
+                self.form = None if self._fitted is None else self._fitted.form
             self._stale = False
-        return self._fitted if len(self.archive) else None
+        return self._fitted

@@ -8,7 +8,7 @@ candidates always end a generation.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from thalweg._common.checks import shortened
 from thalweg.models import Quadratic, Surrogate
 from thalweg.search.pending import PendingPoint, PendingPoints
 from thalweg.search.run import Asked, Run
-from thalweg.strategies.strategy import HasPlace, State, Strategy
+from thalweg.strategies.strategy import HasBow, HasPlace, State, Strategy
 
 
 class ModelledPoints(PendingPoints):
@@ -34,10 +34,10 @@ class ModelledPoints(PendingPoints):
         """All candidates of the present generation, by index; empty until it begins."""
         self.injected = 0
         """Number of candidates, the first ones, that the user has injected."""
+        self.offered = False
+        """True if the candidate after these is the model's optimum."""
         self.goal = 0
         """Number of candidates that have values when the model is tested next."""
-        self.offer: np.ndarray | None = None
-        """The model's optimum, a point of R^d, for the next generation."""
 
     @property
     def info(self) -> Mapping[str, float]:
@@ -52,16 +52,22 @@ class ModelledPoints(PendingPoints):
         return not self.candidates
 
     def add(self, asked: Asked, generation: int) -> None:
-        """Begin a generation; the model's optimum takes the first place that no injected point has."""
+        """Begin a generation; the model may bend it, and its optimum takes the first place that no injected point has."""
         waiting, self.told = self.told, []
         e, y, x = np.array(asked.drawn.e), np.array(asked.drawn.y), asked.x
-        if self.offer is not None and asked.injected < len(e):
-            self._place_offer(self.offer, asked.injected, e, y, x)
-        self.offer = None
+        self._prepare()
+        n = asked.injected
+        if n < len(e):
+            self._place_offer(n, e)
+        # always by the same program, so that a resumed search has the same bits
+        y[n:] = self._checked(self.steps.place(self.run.packed, e)[n:])
+        if n:
+            e[:n] = self.to_standard(y[:n])
+        x[n:] = self.run.space.to_objective(y[n:])
         self.candidates = [PendingPoint(x[i], y[i], e[i], generation, i) for i in range(len(x))]
         self.queue.extend(self.candidates)
-        self.drawn, self.injected = len(x), asked.injected
-        self.surrogate.begin(e, y, self.to_standard)
+        self.drawn, self.injected = len(x), n
+        self.surrogate.begin(e, y)
         self.goal = max(self.surrogate.wanted(0), self.injected)
         for point in waiting:
             self._teach(point)
@@ -111,16 +117,23 @@ class ModelledPoints(PendingPoints):
         if not self.surrogate.enough(number) and number < self.popsize:
             self.goal = self.surrogate.wanted(number)
             return None
-        optimum = self.surrogate.offer()
-        self.offer = None if optimum is None else self._to_search(optimum)
+        self.surrogate.end()
         if number == self.popsize:
-            return sorted(self.told, key=lambda point: point.place)[:number]
+            return self._favoured(sorted(self.told, key=lambda point: point.place)[:number])
         f, evaluated = np.full(self.popsize, np.nan), np.zeros(self.popsize, bool)
         for point in self.told:
             if point.index < self.popsize:
                 f[point.index], evaluated[point.index] = point.f, True
         values = self.surrogate.values(f, evaluated).tolist()
-        return [replace(point, f=value) for point, value in zip(self.candidates, values, strict=True)]
+        return self._favoured([replace(point, f=value) for point, value in zip(self.candidates, values, strict=True)])
+
+    def _favoured(self, points: list[PendingPoint]) -> list[PendingPoint]:
+        """Let the model's optimum count as no worse than the median: it is no sample, and must not shrink the distribution."""
+        i = self.injected
+        if self.offered and points[i].index == i and np.isfinite(points[i].f):
+            median = float(np.nanmedian([point.f for point in points]))
+            points[i] = replace(points[i], f=min(points[i].f, median))
+        return points
 
     def draws(self, state: State, points: Sequence[PendingPoint], generation: int) -> np.ndarray:
         return np.stack([point.e for point in points])
@@ -138,54 +151,59 @@ class ModelledPoints(PendingPoints):
             raise ValueError(f"the model has {len(self.candidates)} candidates, not {self.popsize}")
 
     def arrays(self) -> dict[str, np.ndarray]:
-        offer = np.empty((0, self.run.d)) if self.offer is None else self.offer[None]
-        return {**self.surrogate.pack(), "generation": np.array([self.goal, self.injected]), "offer": offer}
+        return {**self.surrogate.pack(), "generation": np.array([self.goal, self.injected, int(self.offered)])}
 
     def take_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
         own, rest = self.arrays(), dict(arrays)
-        numbers, offer = (rest.pop(name, np.empty(0)) for name in ("generation", "offer"))
-        if numbers.shape != (2,) or numbers.dtype != own["generation"].dtype:
+        numbers = rest.pop("generation", np.empty(0))
+        if numbers.shape != (3,) or numbers.dtype != own["generation"].dtype:
             raise ValueError(f"the model's generation is {shortened(numbers)}")
-        if offer.shape not in ((0, self.run.d), (1, self.run.d)) or offer.dtype != own["offer"].dtype:
-            raise ValueError(f"the model's offer is {shortened(offer)}")
         self.surrogate.unpack(rest)
         if self.candidates and len(self.surrogate.candidates) != self.popsize:
             raise ValueError(f"the model has {len(self.surrogate.candidates)} candidates, not {self.popsize}")
-        self.goal, self.injected = numbers.tolist()
-        self.offer = offer[0] if len(offer) else None
+        self.goal, self.injected, self.offered = (*numbers[:2].tolist(), bool(numbers[2]))
 
     def to_standard(self, y: np.ndarray) -> np.ndarray:
         """Return the standard coordinates of at most `capacity` points of R^d; always of that number, for one program."""
         padded = np.concatenate([y, np.tile(self.run.mean, (self.surrogate.capacity - len(y), 1))])
         return self.steps.invert(self.run.packed, padded)[: len(y)]
 
-    def _to_search(self, e: np.ndarray) -> np.ndarray | None:
-        """Return the point of R^d with these standard coordinates; None if it is not finite."""
-        y = self.steps.place(self.run.packed, e[None])[0]
-        return y if np.all(np.isfinite(y)) else None
+    def _prepare(self) -> None:
+        """Fit the model in the present search distribution, and bend that as the values say."""
+        run, strategy = self.run, self.run.strategy
+        bow = strategy.bow(run.packed) if isinstance(strategy, HasBow) else None
+        axis_and_bow = None if bow is None else (np.asarray(bow[0]), np.asarray(bow[1]))
+        moved = self.surrogate.prepare(self.to_standard, axis_and_bow)
+        if moved is not None and isinstance(strategy, HasBow):
+            run.move_to(strategy.bent(run.packed, cast("Any", moved.bow), cast("Any", np.float64(moved.precision))))
 
-    def _place_offer(self, offer: np.ndarray, i: int, e: np.ndarray, y: np.ndarray, x: np.ndarray) -> None:
+    def _place_offer(self, i: int, e: np.ndarray) -> None:
         """Replace draw i of a generation by the model's optimum; where that is too far out, by its direction.
 
         A direction gets the length of the draw that it replaces, so that no further random number is needed.
         """
-        draw, place = self.to_standard(offer[None])[0], offer
+        offer = self.surrogate.offer()
+        self.offered = False
+        if offer is None:
+            return
+        point, in_search_space = offer
+        draw = self.to_standard(point[None])[0] if in_search_space else point
         length = float(np.linalg.norm(draw))
-        if length > sqrt(len(draw)):
-            draw = draw * (float(np.linalg.norm(e[i])) / length)
-            place = self._to_search(draw)
-        if place is not None and np.all(np.isfinite(draw)):
-            e[i], y[i], x[i] = draw, place, self.run.space.to_objective(place)
+        if 0 < length < np.inf:
+            self.offered = True
+            e[i] = draw * (float(np.linalg.norm(e[i])) / length) if length > sqrt(len(draw)) else draw
+
+    def _checked(self, y: np.ndarray) -> np.ndarray:
+        if not np.all(np.isfinite(y)):
+            raise RuntimeError(f"the search distribution is no longer finite (after {self.run.nit} generations); see stop()")
+        return y
 
     def _further(self, index: int) -> PendingPoint:
         """Draw a point beyond the candidates; it depends on nothing but seed, generation and index."""
         rng = np.random.default_rng([self.run.start.seed, self.run.nit, index])
-        for _ in range(100):
-            e = rng.standard_normal(self.run.d)
-            y = self._to_search(e)
-            if y is not None:
-                return PendingPoint(np.array(self.run.space.to_objective(y)), y, e, self.run.nit, index)
-        raise RuntimeError(f"the search distribution is no longer finite (after {self.run.nit} generations); see stop()")
+        e = rng.standard_normal((self.popsize, self.run.d))  # the program takes a whole generation
+        y = self._checked(self.steps.place(self.run.packed, e))[0]
+        return PendingPoint(np.array(self.run.space.to_objective(y)), y, e[0], self.run.nit, index)
 
     def _teach(self, point: PendingPoint) -> None:
         """Tell the model a value."""
@@ -201,10 +219,11 @@ def make_points(run: Run, model: Quadratic | None) -> PendingPoints:
     return PendingPoints(run.steps, run.popsize) if model is None else ModelledPoints(run, model)
 
 
-def check_strategy(model: Quadratic | None, strategy: Strategy) -> None:
-    """Raise a ValueError if this strategy cannot have a model."""
+def strategy_for(model: Quadratic | None, strategy: Strategy) -> Strategy:
+    """Return the strategy of a run with this model or without one; raise a ValueError if it cannot have a model."""
     if model is not None and not isinstance(strategy, HasPlace):
         raise ValueError(
             f"model needs a method that maps its standard draws to points, which {shortened(strategy)} cannot; "
             "leave model out, or give the strategy a method `place(state, e)`"
         )
+    return strategy.for_model() if model is not None and isinstance(strategy, HasBow) else strategy

@@ -16,7 +16,7 @@ from thalweg.search import checkpoint
 from thalweg.search.campaign import Campaign, check_restarts, first_point
 from thalweg.search.injection import check_injected
 from thalweg.search.late import LatePoints
-from thalweg.search.modelled import check_strategy, make_points
+from thalweg.search.modelled import make_points, strategy_for
 from thalweg.search.pending import PendingPoint
 from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
@@ -85,7 +85,7 @@ class Optimizer(SearchView):
         self.method, self.options = method, dict(options or {})
         self.strategy, self.popsize_given = make_strategy(method, popsize, **rest), popsize
         self.model = make_model(model)
-        check_strategy(self.model, self.strategy)
+        strategy_for(self.model, self.strategy)
         self.space = make_space(bounds, self.d)
         # inf is a budget too: that of a search that nothing but its criteria shall end
         limit = restarts > 0 or (max_evals is None and max_iter is None and timeout is None)
@@ -102,6 +102,7 @@ class Optimizer(SearchView):
         """Begin the run that the campaign is at."""
         start = self.campaign.start(self.x0 if self.campaign.runs else self.first, self.space)
         strategy = with_popsize(self.strategy, start.popsize) if self.campaign.runs else self.strategy
+        strategy = strategy_for(self.model, strategy)
         self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances)
         """The present run."""
         self.pending = make_points(self.run, self.model)

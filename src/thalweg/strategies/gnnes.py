@@ -1,7 +1,7 @@
 """GNN-ES: any latent evolution strategy with a flow on top (Faury et al. 2019, Algorithm 2); docs/math.md (9), (10)."""
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -32,6 +32,8 @@ class ValleyState(NamedTuple):
     """The latent's frame, bent; without the flow inside."""
     elites: Elites
     """The points to which the curve is fitted."""
+    precision: Array | None = None
+    """The precision of the bow as a model estimates it by values, 0 before the first estimate; None without a model."""
 
 
 class FlowState(NamedTuple):
@@ -135,7 +137,8 @@ class GNNES:
             frame, affine_inverse = latent_frame.solved(), Frame.identity(d, x0.dtype, diagonal=diagonal)
         if self.inner is not self.flow:
             frame = CurvedFrame.straight(latent_frame)
-            valley = ValleyState(frame, self.valley.init(n, d, x0.dtype))
+            precision = jnp.zeros((), x0.dtype) if self.valley.by_values else None
+            valley = ValleyState(frame, self.valley.init(n, d, x0.dtype), precision)
         step = self.step.init(self.distribution, params, n, d)
         return GNNState(latent, FlowState(params, frame, affine_inverse, step, design, valley))
 
@@ -173,6 +176,27 @@ class GNNES:
         if state.flow is None:
             return self.latent.log_prob(state.latent, x)
         return self.distribution.log_prob(state.flow.params, self.flow_frame(state), x)
+
+    def for_model(self) -> "GNNES":
+        """Return this strategy with a bow that a model may set, if it has one that belongs to the frame.
+
+        An affine flow inside the bow is left out: the latent learns as much from the values of a model.
+        """
+        bends = self.can_curve and isinstance(self.flow, Shear) and self.inner.affine
+        return replace(self, flow=Shear(), valley=replace(self.valley, by_values=True)) if bends else self
+
+    def bow(self, state: GNNState) -> tuple[Array, Array] | None:
+        """Return axis and bow of the frame, docs/math.md (25); None where no model may set them."""
+        valley = None if state.flow is None else state.flow.valley
+        return None if valley is None or valley.precision is None else (valley.frame.axis, valley.frame.bow)
+
+    def bent(self, state: GNNState, bow: Array, precision: Array) -> GNNState:
+        """Return the state with another bow, which has this precision."""
+        flow = state.flow
+        if flow is None or flow.valley is None:
+            raise ValueError("state has no bow")
+        frame = flow.valley.frame._replace(bow=bow)
+        return state._replace(flow=flow._replace(frame=frame, valley=flow.valley._replace(frame=frame, precision=precision)))
 
     def spread(self, state: GNNState) -> tuple[Array, Array]:
         return self.latent.spread(state.latent)
@@ -224,8 +248,8 @@ def _learn(
     info["sigma"] = jnp.exp((frame.log_det() + affine.log_det()) / x.shape[-1])
     complete, valley = frame.after(affine), None
     if old.valley is not None and isinstance(complete, CurvedFrame):
-        complete, elites, bow = self.valley.fit(complete, old.valley.elites, x, f)
-        valley = ValleyState(complete, elites)
+        complete, elites, bow = self.valley.fit(complete, old.valley.elites, x, f, old.valley.precision)
+        valley = ValleyState(complete, elites, old.valley.precision)
         frame = complete.after(affine.inverse())
         # the square of a standard coordinate less its mean has the variance 2: the bow is a root mean square by itself
         bend, info["bow"] = jnp.hypot(bend, bow / sqrt(x.shape[-1])), bow

@@ -92,6 +92,23 @@ class HasPlace(Protocol):
 
 
 @runtime_checkable
+class HasBow(Protocol):
+    """An optional part of a strategy: a bend that a model can set."""
+
+    def for_model(self) -> "Strategy":
+        """Return the strategy that a search with a model uses."""
+        ...
+
+    def bow(self, state: State) -> tuple[Array, Array] | None:
+        """Return axis and bow of the search distribution, x = frame(e + bow ((axis.e)^2 - 1) / sqrt(2)); None without."""
+        ...
+
+    def bent(self, state: State, bow: Array, precision: Array) -> State:
+        """Return the state with another bow; `precision` is 1 over its squared error."""
+        ...
+
+
+@runtime_checkable
 class HasAffineScale(Protocol):
     """An optional part of a strategy. Without it, stop tests of the covariance's condition do not apply."""
 

@@ -43,6 +43,8 @@ class Valley:
     """Limit of multiplications per fit, d^2 for each point. Large dimensions and populations look back less far."""
     longest: float = 10.0
     """Largest length of the bow, as a root mean square in standard coordinates."""
+    by_values: bool = False
+    """True if a model estimates the bow as well, from values; the two estimates are combined by their errors."""
 
     def __post_init__(self) -> None:
         as_count(self.generations, "generations", least=2)
@@ -65,8 +67,13 @@ class Valley:
         shape = self.look_back(n, d), len(elite_weights(n))
         return Elites(jnp.zeros((*shape, d), dtype), jnp.zeros(shape, dtype))
 
-    def fit(self, curved: CurvedFrame, elites: Elites, x: Array, f: Array) -> tuple[CurvedFrame, Elites, Array]:
-        """Return the frame with a bow fitted to the elites and the new generation, the new elites, and the bow's length."""
+    def fit(
+        self, curved: CurvedFrame, elites: Elites, x: Array, f: Array, precision: Array | None = None
+    ) -> tuple[CurvedFrame, Elites, Array]:
+        """Return the frame with a bow fitted to the elites and the new generation, the new elites, and the bow's length.
+
+        `precision` is that of the present bow as an estimate by values: 1 over its squared error, 0 if it is none.
+        """
         d = x.shape[-1]
         weights = jnp.asarray(elite_weights(len(f)), x.dtype)
         best = x[ranking.ascending(f)[: len(weights)]]
@@ -79,13 +86,16 @@ class Valley:
         along = e @ curved.axis
         weight = elites.weight * jnp.exp(-jnp.sum(e**2, -1) / (2 * d * self.reach**2))
         weight = weight / jnp.sum(weight)
-        bow, error = residual_bow(along, e - along[..., None] * curved.axis, weight)
+        bow, own = residual_bow(along, e - along[..., None] * curved.axis, weight)
         # docs/math.md (29): James and Stein's shrinkage, with a margin
         total = curved.bow + bow
         margin = 1 + self.strict * sqrt(2 / max(d - 1, 1))
         squared = jnp.sum(total**2)
-        kept = jnp.where(squared > margin * error, 1 - margin * error / jnp.maximum(squared, error), 0.0)
+        kept = jnp.where(squared > margin * own, 1 - margin * own / jnp.maximum(squared, own), 0.0)
         total = total * kept * jnp.minimum(1.0, self.longest / jnp.sqrt(jnp.maximum(squared, self.longest**2)))
+        if precision is not None:
+            # docs/math.md (40): a generation brings as much as its part of the elites; the rest is known since before
+            total = curved.bow + (total - curved.bow) / (1 + precision * len(elites.weight) * own)
         return curved._replace(bow=total), elites, jnp.sqrt(jnp.sum(total**2))
 
 
