@@ -52,7 +52,7 @@ class Bend:
         if len(data.f) <= len(fitted.solution.coefficients) + len(axis):
             return None
         square = ((data.e @ axis) ** 2 - 1) / sqrt(2)
-        complement = np.linalg.svd(axis[None])[2][1:]
+        complement = orthogonal_to(axis)
 
         def at(other: np.ndarray) -> Fitted | None:
             """Return the model in the coordinates of another bow."""
@@ -92,3 +92,15 @@ def shrunk(change: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, floa
     change = directions @ (kept * (directions.T @ change))
     length = float(np.linalg.norm(change))
     return change * min(1.0, LONGEST_STEP / max(length, 1e-300)), float(np.sum(PRIOR**2 * (1 - kept)))
+
+
+def orthogonal_to(axis: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis (d - 1, d) of the complement of a unit vector, by Householder's reflection.
+
+    >>> orthogonal_to(np.array([0.0, 1.0])).tolist()
+    [[1.0, 0.0]]
+    """
+    last = np.sign(axis[-1]) or 1.0
+    normal = axis.copy()
+    normal[-1] += last
+    return np.eye(len(axis))[:-1] - np.outer(normal[:-1], normal) * (2 / (normal @ normal))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from thalweg.models.features import hessian, quadratic_features, separable_features
-from thalweg.models.least_squares import Solution, solve
+from thalweg.models.features import hessian, number_of_features, quadratic_features, separable_features
+from thalweg.models.least_squares import Solution, System
 from thalweg.models.rank_correlation import kendall_tau
 
 NONE = 1e-11
@@ -104,7 +104,10 @@ class Fitted:
 
     def stationary(self) -> np.ndarray:
         """Return the point where the gradient vanishes: standard coordinates, or of a separable function a point of R^d."""
-        point = np.linalg.pinv(self.matrix, hermitian=True) @ (-self.linear / 2)
+        values, vectors = np.linalg.eigh(self.matrix)
+        size = np.abs(values)
+        kept = size > 1e-15 * np.max(size)
+        point = vectors @ (np.where(kept, -0.5 / np.where(kept, values, 1.0), 0.0) * (vectors.T @ self.linear))
         return self.centre + self.spread * point if self.form.separable else point
 
     def left_out(self) -> np.ndarray:
@@ -120,34 +123,42 @@ class Fitted:
         return separable_features((y - self.centre) / self.spread) if self.form.separable else quadratic_features(e)
 
 
-def fit(data: Data, form: Form) -> Fitted | None:
-    """Fit a function of this form; None if all values are equal or the numbers are too large."""
+def fit(data: Data, *forms: Form) -> Fitted | None:
+    """Fit functions of these forms, and return the one whose predicted error is least.
+
+    None if all values are equal or the numbers are too large. The forms agree in `ranks`.
+    """
     if not data.unit > 0:
         return None
-    centre, spread = data.y[0], np.std(data.y, axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    d = len(centre)
-    if form.separable:
-        features = separable_features((data.y - centre) / spread)
-        penalty = np.full(2 * d + 1, NONE)
-    else:
-        features = quadratic_features(data.e)
-        penalty = np.full(features.shape[1], form.penalty)
-        penalty[: d + 2] = NONE
-    solution = solve(features * data.weights[:, None], data.targets(ranks=form.ranks), penalty)
-    return None if solution is None else Fitted(data, form, solution, centre, spread)
+    targets = data.targets(ranks=forms[0].ranks)
+    full: System | None = None
+    found: list[Fitted] = []
+    d, centre = data.e.shape[1], data.y[0]
+    for form in forms:
+        if form.separable:
+            spread = np.std(data.y, axis=0)
+            spread = np.where(spread > 0, spread, 1.0)
+            system = System(separable_features((data.y - centre) / spread) * data.weights[:, None], targets)
+            penalty = np.full(2 * d + 1, NONE)
+        else:
+            spread = centre
+            full = system = full or System(quadratic_features(data.e) * data.weights[:, None], targets)
+            penalty = np.full(number_of_features(d), form.penalty)
+            penalty[: d + 2] = NONE
+        if (solution := system.solve(penalty)) is not None:
+            found.append(Fitted(data, form, solution, centre, spread))
+    return found[0] if len(found) == 1 else min(found, key=lambda fitted: fitted.solution.predicted, default=None)
 
 
 def choose(data: Data, *, ranks: bool) -> Fitted | None:
-    """Return the fit whose predicted error is least: the full quadratic with either penalty, or a separable one."""
+    """Return the best of the full quadratic with either penalty and a separable one, as far as the points determine them."""
     m, d = data.e.shape
     forms = [Form(False, TOWARDS_ISOTROPY, ranks)]
-    if m > d * (d + 3) // 2 + 1:
+    if m > number_of_features(d):
         forms.append(Form(False, NONE, ranks))
     if m > 2 * d + 2:
         forms.append(Form(True, NONE, ranks))
-    fits = [fitted for form in forms if (fitted := fit(data, form)) is not None]
-    return min(fits, key=lambda fitted: fitted.solution.predicted, default=None)
+    return fit(data, *forms)
 
 
 def ranks_predict_better(data: Data, *, present: bool) -> bool:

@@ -53,7 +53,9 @@ class Solution:
         cross = self.scale[:, None] * (self.rows.T @ further)
         known, _ = LAPACK.dtrtrs(self.factor, cross, lower=1)
         inner = further.T @ further - known.T @ known
-        inverse = np.linalg.pinv(inner, hermitian=True)
+        values, vectors = np.linalg.eigh(inner)
+        kept = values > 1e-13 * max(values[-1], 0.0)
+        inverse = (vectors * np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)) @ vectors.T
         pull = further.T @ self.residuals
         found = inverse @ pull
         m, p = self.rows.shape
@@ -61,30 +63,37 @@ class Solution:
         return found, variance * inverse
 
 
-def solve(rows: np.ndarray, targets: np.ndarray, penalty: np.ndarray) -> Solution | None:
-    """Return the penalised least-squares solution, or None where the numbers are too large or the rows say too little.
+class System:
+    """Rows and targets of a fit, with the normal matrix, which all penalties share."""
 
-    Columns are scaled to like sizes, and one step of refinement gives back the digits that squaring the matrix has cost.
-    """
-    with np.errstate(all="ignore"):
-        size = np.einsum("ij,ij->j", rows, rows) + penalty
-        if not (np.all(np.isfinite(size)) and np.all(np.isfinite(targets))):
-            return None
-        scale = 1 / np.sqrt(np.maximum(size, 1e-300))
-        scaled, shrunk = rows * scale, penalty * scale**2
-        normal, right = scaled.T @ scaled, scaled.T @ targets
-        diagonal = normal.reshape(-1)[:: len(scale) + 1]
-        diagonal += shrunk
-        for jitter in JITTER:
-            diagonal += jitter
-            factor, failed = LAPACK.dpotrf(normal, lower=1, clean=0)
-            if not failed:
-                break
-        else:
-            return None
-        found, _ = LAPACK.dpotrs(factor, right, lower=1)
-        rest = targets - scaled @ found
-        found += LAPACK.dpotrs(factor, scaled.T @ rest - shrunk * found, lower=1)[0]
-        if not np.all(np.isfinite(found)):
-            return None
-        return Solution(rows, found * scale, targets - scaled @ found, factor, scale, penalty)
+    def __init__(self, rows: np.ndarray, targets: np.ndarray) -> None:
+        self.rows, self.targets = rows, targets
+        with np.errstate(all="ignore"):
+            self.normal, self.right = rows.T @ rows, rows.T @ targets
+
+    def solve(self, penalty: np.ndarray) -> Solution | None:
+        """Return the penalised solution, or None where the numbers are too large or the rows say too little.
+
+        Columns are scaled to like sizes, and one step of refinement gives back the digits that squaring the matrix has cost.
+        """
+        with np.errstate(all="ignore"):
+            size = self.normal.diagonal() + penalty
+            if not (np.isfinite(size.sum()) and np.isfinite(self.right.sum())):
+                return None
+            scale = 1 / np.sqrt(np.maximum(size, 1e-300))
+            scaled, shrunk = self.normal * scale * scale[:, None], penalty * scale**2
+            diagonal = scaled.reshape(-1)[:: len(scale) + 1]
+            diagonal += shrunk
+            for jitter in JITTER:
+                diagonal += jitter
+                factor, failed = LAPACK.dpotrf(scaled, lower=1, clean=0)
+                if not failed:
+                    break
+            else:
+                return None
+            found = scale * LAPACK.dpotrs(factor, scale * self.right, lower=1)[0]
+            right = self.rows.T @ (self.targets - self.rows @ found) - penalty * found
+            found += scale * LAPACK.dpotrs(factor, scale * right, lower=1)[0]
+            if not np.isfinite(found.sum()):
+                return None
+            return Solution(self.rows, found, self.targets - self.rows @ found, factor, scale, penalty)

@@ -18,6 +18,8 @@ WINDOW = 15
 """Least number of the newest points over which the ranking is tested."""
 SMALL = 5
 """The dimension from which the bow is estimated in every second generation only, to save time."""
+FORM_EVERY = 5
+"""Generations from one choice of the form to the next, once the archive is large."""
 RANKS_EVERY = 10
 """Generations from one comparison of ranks and values to the next."""
 NO_FORM = Form(False, np.inf)
@@ -70,12 +72,16 @@ class Surrogate:
         self.archive.begin(to_standard)
         self.generation += 1
         data = self._data()
-        full = len(self.archive) >= 1.5 * number_of_features(self.d)  # fewer points do not tell the two apart
-        if data is not None and full and self.settings.targets == "auto" and self.generation % RANKS_EVERY == 0:
+        # while points are few each may change the form; later it is chosen anew from time to time
+        full = len(self.archive) >= 1.5 * number_of_features(self.d)
+        anew = not full or self.generation % FORM_EVERY == 0
+        if data is not None and full and anew and self.settings.targets == "auto" and self.generation % RANKS_EVERY == 0:
             self.ranks = ranks_predict_better(data, present=self.ranks)
-        self._fitted = None if data is None else choose(data, ranks=self.ranks)
+        form, self._stale = None if anew else self.form, False
+        self._fitted = None if data is None or form is None else fit(data, form)
+        if data is not None and self._fitted is None:
+            self._fitted = choose(data, ranks=self.ranks)
         self.form = None if self._fitted is None else self._fitted.form
-        self._stale = False
         if self._fitted is None or bend is None or self.d < 2 or (self.d >= SMALL and self.generation % 2):
             return None
         axis, bow = bend
