@@ -27,6 +27,8 @@ from thalweg_studies.common.machine import versions
 from thalweg_studies.common.study import Study
 
 FORMAT = "thalweg bbob results, 1"
+PACKAGES = {"coco": ("cocoex", "coco-experiment"), "ioh": ("ioh", "ioh"), "none": ("cma.bbobbenchmarks", "cma")}
+"""Module and package that have the functions, by logger."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Benchmark(Study[Trial, Run]):
         """Return the versions of the library, and of the package that has the functions."""
         if self.batched:
             return versions()
-        module, package = {"coco": ("cocoex", "coco-experiment"), "ioh": ("ioh", "ioh")}[self.rules.logger]
+        module, package = PACKAGES[self.rules.logger]
         require(module)
         return versions() | {package: metadata.version(package)}
 

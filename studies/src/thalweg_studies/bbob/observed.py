@@ -73,7 +73,7 @@ def observed_problem(
     function: int, d: int, instance: int, budget: int, logger: str, folder: Path, name: str
 ) -> Generator[ObservedProblem]:
     """Open a problem whose trajectory is written into a folder, complete once the context ends without an error."""
-    opened = {"coco": _coco, "ioh": _ioh}[logger](function, d, instance, folder, name)
+    opened = {"coco": _coco, "ioh": _ioh, "none": _plain}[logger](function, d, instance, folder, name)
     with opened as problem:
         yield ObservedProblem(problem, f_opt(function, instance), d, budget)
 
@@ -109,3 +109,11 @@ def _ioh(function: int, d: int, instance: int, folder: Path, name: str) -> Gener
     finally:
         problem.detach_logger()
         logger.close()
+
+
+@contextmanager
+def _plain(function: int, d: int, instance: int, folder: Path, name: str) -> Generator[Any]:
+    """Open the same problem as pycma has it, equal to COCO's up to rounding, without a logger; the folder stays empty."""
+    benchmarks: Any = require("cma.bbobbenchmarks")
+    folder.mkdir(parents=True)
+    yield benchmarks.instantiate(function, instance)[0]

@@ -14,8 +14,9 @@ DIMENSIONS = (2, 3, 5, 10, 20, 40)
 
 INSTANCES = range(1, 1001)
 ENGINES = ("coco", "jax")
-LOGGERS = ("coco", "ioh")
-"""Loggers of a run's trajectory: COCO's observer, for `cocopp`, or IOHexperimenter's Analyzer, for IOHanalyzer."""
+LOGGERS = ("coco", "ioh", "none")
+"""Loggers of a run's trajectory: COCO's observer, for `cocopp`; IOHexperimenter's Analyzer, for IOHanalyzer; or none, with
+the functions as pycma has them, for machines without either."""
 
 RESTARTS = ("ipop", "bipop")
 

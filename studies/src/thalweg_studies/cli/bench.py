@@ -63,7 +63,7 @@ def bench() -> None:
     "--engine", type=click.Choice(ENGINES), default="coco", help="Source of the functions: coco-experiment, or JAX for speed."
 )
 @click.option(
-    "--logger", type=click.Choice(LOGGERS), default="coco", help="Format of the logs: for cocopp, or for IOHanalyzer."
+    "--logger", type=click.Choice(LOGGERS), default="coco", help="Format of the logs: for cocopp, for IOHanalyzer, or none."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of starts and methods; all methods share the starts.")
 @click.option(
