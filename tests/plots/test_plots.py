@@ -135,6 +135,9 @@ def test_bad_input_is_named():
         plots.density_2d(ROSENBROCK, {"boxed": Optimizer(np.zeros(2), method="cma", bounds=(-1, 1))})
     with pytest.raises(ValueError, match=r"searches .* 'plain' has none now"):
         plots.model_2d(ROSENBROCK, {"plain": Optimizer(np.zeros(2), method="cma")}, limits=((0, 1), (0, 1)))
+    fresh = Optimizer(np.zeros(2), method="cma", model="quadratic")
+    with pytest.raises(ValueError, match=r"searches .* 'fresh' has none now"):
+        plots.model_2d(ROSENBROCK, {"fresh": fresh}, limits=((0, 1), (0, 1)))
 
 
 def test_a_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch):
