@@ -108,6 +108,22 @@ def test_a_strategy_that_cannot_be_drawn_from_has_contours_but_no_dots():
     assert len(axes.collections) == 3
 
 
+def test_the_lines_of_a_model_lie_on_those_of_a_quadratic_function():
+    es = Optimizer([1.0, 2.0], 0.5, method="cma", model="quadratic", seed=1)
+    for _ in range(4):
+        X = es.ask()
+        es.tell(X, (X**2).sum(1))
+    asked = es.ask()
+    figure = plots.model_2d(lambda x: (x**2).sum(1), {"round": es}, limits=((-2, 2), (-2, 2)), minimum=[0.0, 0.0])
+    true, model = figure.axes[0].collections
+    np.testing.assert_array_equal(true.levels, model.levels)
+    for path, level in zip(model.get_paths(), model.levels, strict=True):
+        assert np.sum(path.vertices**2, 1) == pytest.approx(np.exp(level), rel=1e-2)
+    dots = next(line for line in figure.axes[0].lines if line.get_marker() == ".")
+    assert len(dots.get_xydata()) == es.nfev
+    assert {tuple(x) for x in asked} == {tuple(point.x) for point in es.pending.open_points}, "the search is as it was"
+
+
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="runs must hold"):
         plots.convergence({})
@@ -117,6 +133,11 @@ def test_bad_input_is_named():
         plots.density_2d(ROSENBROCK, {"solid": Optimizer(np.zeros(3), method="cma")})
     with pytest.raises(ValueError, match=r"searches .* 'boxed' has bounds"):
         plots.density_2d(ROSENBROCK, {"boxed": Optimizer(np.zeros(2), method="cma", bounds=(-1, 1))})
+    with pytest.raises(ValueError, match=r"searches .* 'plain' has none now"):
+        plots.model_2d(ROSENBROCK, {"plain": Optimizer(np.zeros(2), method="cma")}, limits=((0, 1), (0, 1)))
+    fresh = Optimizer(np.zeros(2), method="cma", model="quadratic")
+    with pytest.raises(ValueError, match=r"searches .* 'fresh' has none now"):
+        plots.model_2d(ROSENBROCK, {"fresh": fresh}, limits=((0, 1), (0, 1)))
 
 
 def test_a_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch):

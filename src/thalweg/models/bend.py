@@ -1,4 +1,4 @@
-"""The bend by values: the bow with which f is most nearly quadratic in standard coordinates; docs/math.md (37) to (39)."""
+"""The bend by values: the bow with which f is most nearly quadratic in standard coordinates; docs/math.md (42) to (44)."""
 
 from math import log, sqrt
 from typing import NamedTuple
@@ -85,7 +85,7 @@ class Bend:
 def shrunk(change: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, float]:
     """Return a change of the bow, shrunk by its covariance against the prior and to a largest length, and its squared error.
 
-    In a direction that the values do not determine the bow stays as it is, docs/math.md (38).
+    In a direction that the values do not determine the bow stays as it is, docs/math.md (43).
     """
     variances, directions = np.linalg.eigh(covariance)
     kept = PRIOR**2 / (PRIOR**2 + np.maximum(variances, 0.0))

@@ -1,4 +1,4 @@
-"""Features of the model: a constant, the coordinates, and their squares and products; docs/math.md (33)."""
+"""Features of the model: a constant, the coordinates, and their squares and products; docs/math.md (38)."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The fit of a quadratic function to an archive: its points, their weights, and its form; docs/math.md (33) to (36)."""
+"""The fit of a quadratic function to an archive: its points, their weights, and its form; docs/math.md (38) to (41)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,7 +111,7 @@ class Fitted:
         return self.centre + self.spread * point if self.form.separable else point
 
     def left_out(self) -> np.ndarray:
-        """Return for each point the value that the other points predict, docs/math.md (36)."""
+        """Return for each point the value that the other points predict, docs/math.md (41)."""
         solution = self.solution
         rows = solution.rows * solution.scale
         columns = solve_triangular(solution.factor, rows.T, lower=True, check_finite=False)

@@ -1,4 +1,4 @@
-"""Penalised least squares by a Cholesky factor of the normal equations; docs/math.md (34), (35)."""
+"""Penalised least squares by a Cholesky factor of the normal equations; docs/math.md (39), (40)."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -48,7 +48,7 @@ class Solution:
     def extended(self, further: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficients of further columns, fitted together with the present ones, and their covariance.
 
-        By the Schur complement, which costs little beside the fit itself, docs/math.md (37).
+        By the Schur complement, which costs little beside the fit itself, docs/math.md (42).
         """
         cross = self.scale[:, None] * (self.rows.T @ further)
         known, _ = LAPACK.dtrtrs(self.factor, cross, lower=1)

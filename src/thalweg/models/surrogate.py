@@ -98,9 +98,13 @@ class Surrogate:
 
     def order(self) -> np.ndarray:
         """Return the indices of all candidates, most promising first."""
+        values = self.predict(self.candidates, self.places)
+        return np.argsort(np.zeros(len(self.candidates)) if values is None else values, kind="stable")
+
+    def predict(self, e: np.ndarray, y: np.ndarray) -> np.ndarray | None:
+        """Return the model's values at the points y of R^d with the standard coordinates e; None before there is a model."""
         fitted = self._fit()
-        n = len(self.candidates)
-        return np.argsort(np.zeros(n) if fitted is None else fitted(self.candidates, self.places), kind="stable")
+        return None if fitted is None else fitted(e, y)
 
     def add(self, e: np.ndarray, y: np.ndarray, f: float) -> None:
         """Learn the true value of a point y of R^d with the standard coordinates e; values that are not finite are left out."""

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from thalweg._common.checks import shortened
+from thalweg.plots.landscape import Limits, check_searches, draw_level_lines, log_heights, make_grid
 from thalweg.plots.style import clean, line_style, new_figure
 from thalweg.search.optimizer import Optimizer
 from thalweg.strategies.registry import with_popsize
@@ -22,8 +22,6 @@ MASSES = (0.95, 0.5)
 
 SAMPLES = 4000
 """Points from which the contours and the limits are estimated."""
-
-Limits = tuple[tuple[float, float], tuple[float, float]]
 
 
 def density_2d(
@@ -52,19 +50,13 @@ def density_2d(
         limits: The axes, ((left, right), (bottom, top)); by default all distributions and the minimum fit in.
         title: The title of the figure.
     """
-    if not searches:
-        raise ValueError("searches must hold at least one optimiser, got none; write {'CMA-ES': es}")
-    for name, es in searches.items():
-        if es.d != 2 or es.space.bounded:
-            what = f"dimension {es.d}" if es.d != 2 else "bounds"
-            raise ValueError(f"searches must be without bounds and in dimension 2, but {shortened(name)} has {what}")
+    check_searches(searches)
     samples = {name: _samples(es) for name, es in searches.items()}
-    (left, right), (bottom, top) = limits or _limits(list(searches.values()), list(samples.values()), minimum)
-    x, y = np.meshgrid(np.linspace(left, right, 240), np.linspace(bottom, top, 240))
-    grid, cell = np.stack([x.ravel(), y.ravel()], 1), (x[0, 1] - x[0, 0]) * (y[1, 0] - y[0, 0])
+    limits = limits or _limits(list(searches.values()), list(samples.values()), minimum)
+    x, y, grid = make_grid(limits)
+    cell = (x[0, 1] - x[0, 0]) * (y[1, 0] - y[0, 0])
     values = np.asarray(fun(grid), float).reshape(x.shape)
-    height = np.log(np.maximum(values - min(0.0, values.min()), 1e-12))
-    steps = np.quantile(height, np.linspace(0.005, 0.98, 11))
+    height = log_heights(values, min(0.0, values.min()))
 
     figure = new_figure(0.4 + 3.3 * len(searches), 3.9)
     panels = figure.subplots(1, len(searches), sharex=True, sharey=True, squeeze=False)[0]
@@ -73,13 +65,13 @@ def density_2d(
         density = _density(es, grid).reshape(x.shape)
         points = samples[name][: es.popsize]
         levels = _grid_levels(density, cell) if len(points) == 0 else _sample_levels(_density(es, samples[name]))
-        axes.contour(x, y, height, levels=steps, colors="0.72", linewidths=0.6, linestyles="solid")
+        draw_level_lines(axes, x, y, height)
         axes.contourf(x, y, density, levels=[*levels, np.inf], colors=[colour, colour], alpha=0.16)
         axes.contour(x, y, density, levels=levels, colors=colour, linewidths=[1.4, 1.8], linestyles=line)
         axes.plot(*points.T, ".", color="black", markersize=3.5, label="points of the generation")
         if minimum is not None:
             axes.plot(*minimum, "*", color="black", markersize=11, markerfacecolor="white", label="minimum")
-        axes.set(xlim=(left, right), ylim=(bottom, top), xlabel="$x_1$")
+        axes.set(xlim=limits[0], ylim=limits[1], xlabel="$x_1$")
         axes.set_title(name, fontsize=10)
         clean(axes)
     panels[0].set_ylabel("$x_2$")

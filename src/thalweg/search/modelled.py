@@ -168,6 +168,10 @@ class ModelledPoints(PendingPoints):
         padded = np.concatenate([y, np.tile(self.run.mean, (self.surrogate.capacity - len(y), 1))])
         return self.steps.invert(self.run.packed, padded)[: len(y)]
 
+    def predict(self, y: np.ndarray) -> np.ndarray | None:
+        """Return the model's values at points of R^d, (n, d); None between two generations and before there is a model."""
+        return self.surrogate.predict(self.steps.invert(self.run.packed, y), y) if self.candidates else None
+
     def _prepare(self) -> None:
         """Fit the model in the present search distribution, and bend that as the values say."""
         run, strategy = self.run, self.run.strategy

@@ -94,7 +94,7 @@ class Valley:
         kept = jnp.where(squared > margin * own, 1 - margin * own / jnp.maximum(squared, own), 0.0)
         total = total * kept * jnp.minimum(1.0, self.longest / jnp.sqrt(jnp.maximum(squared, self.longest**2)))
         if precision is not None:
-            # docs/math.md (40): a generation brings as much as its part of the elites; the rest is known since before
+            # docs/math.md (45): a generation brings as much as its part of the elites; the rest is known since before
             total = curved.bow + (total - curved.bow) / (1 + precision * len(elites.weight) * own)
         return curved._replace(bow=total), elites, jnp.sqrt(jnp.sum(total**2))
 
