@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 
 from thalweg.models.archive import Archive
-from thalweg.models.bend import Bend, Moved
+from thalweg.models.bend import Bend, Moved, square_along
 from thalweg.models.features import number_of_features
 from thalweg.models.fit import Data, Fitted, Form, choose, fit, ranks_predict_better
 from thalweg.models.quadratic import Quadratic
@@ -81,7 +81,7 @@ class Surrogate:
         axis, bow = bend
         moved = self.bend.move(self._fitted, axis, bow)
         if moved is not None:
-            self.archive.e -= (((self.archive.e @ axis) ** 2 - 1) / np.sqrt(2))[:, None] * (moved.bow - bow)
+            self.archive.e -= square_along(self.archive.e, axis)[:, None] * (moved.bow - bow)
             if not self._fitted.form.separable:
                 self._fitted = moved.fitted
         return moved
@@ -179,6 +179,8 @@ class Surrogate:
         if not np.all(np.isfinite(numbers)) or np.isnan(penalty) or np.isnan(best) or not np.isfinite(evidence):
             raise ValueError(f"the model's numbers are {arrays['numbers'].tolist()}")
         generation, ranks, waiting, fresh, separable, form_ranks = (int(number) for number in numbers)
+        if not all(np.all(np.isfinite(arrays[name])) for name in shapes) or not penalty > 0:
+            raise ValueError("the model has numbers that are not finite, or a penalty that is not above 0")
         if min(generation, waiting) < 0 or not 0 <= fresh <= n <= self.capacity:
             raise ValueError(f"the model has {n} points, of which {fresh} are new, in generation {generation}")
         archive = self.archive
