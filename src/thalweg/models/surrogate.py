@@ -59,6 +59,7 @@ class Surrogate:
         """Maximal number of points that `prepare` maps at once."""
         return self.archive.capacity
 
+    @np.errstate(all="ignore")  # values up to 1e308 may overflow
     def prepare(
         self, to_standard: Callable[[np.ndarray], np.ndarray], bend: tuple[np.ndarray, np.ndarray] | None
     ) -> Moved | None:
@@ -90,6 +91,7 @@ class Surrogate:
         """Begin a generation with the candidates y (n, d) of R^d, whose standard draws are e (n, d)."""
         self.candidates, self.places = np.array(e), np.array(y)
 
+    @np.errstate(all="ignore")
     def order(self) -> np.ndarray:
         """Return the indices of all candidates, most promising first."""
         fitted = self._fit()
@@ -107,6 +109,7 @@ class Surrogate:
         first = 1 + max(LEAST_SHARE * self.popsize, 4 - len(self.archive), self.waiting // PATIENCE - 1)
         return min(self.popsize, int(first))
 
+    @np.errstate(all="ignore")
     def enough(self, evaluated: int) -> bool:
         """Return whether the model ranks the newest points well enough, after `evaluated` candidates."""
         archive = self.archive
@@ -126,6 +129,7 @@ class Surrogate:
         }
         return tau >= self.settings.tau
 
+    @np.errstate(all="ignore")
     def values(self, f: np.ndarray, evaluated: np.ndarray) -> np.ndarray:
         """Return the values (n,) from which the strategy learns, at the end of a generation.
 
@@ -146,6 +150,7 @@ class Surrogate:
         self.waiting = 0 if best < self.best else self.waiting + 1
         self.best = min(best, self.best)
 
+    @np.errstate(all="ignore")
     def offer(self) -> tuple[np.ndarray, bool] | None:
         """Return the model's optimum after `prepare`, and whether that is a point of R^d instead of standard coordinates."""
         fitted = self._fit() if self.settings.offer else None
