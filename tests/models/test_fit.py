@@ -1,82 +1,166 @@
-"""The least-squares fit: exact where the function is of its kind, weighted by rank where it is not."""
+"""The fit of a quadratic: exact where the function is one, pulled towards isotropy where the points say little."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from thalweg.models.features import DIAGONAL, FULL, LINEAR, features, number_of_features
-from thalweg.models.fit import fit, rank_weights
+from thalweg.models.features import number_of_features, quadratic_features
+from thalweg.models.fit import NONE, OUTLYING, TOWARDS_ISOTROPY, Data, Form, choose, fit, ranks_predict_better
+
+FULL, SEPARABLE = Form(False, NONE), Form(True, NONE)
 
 
-def sample(d, kind, *, seed=1, number=None, scale=1.0):
-    """Return points, best first, and their values under a random function of this kind: c + b.e + e'Ae."""
+def quadratic(d, seed=1, *, separable=False):
+    """Return a convex quadratic function of one point or many, and its minimum."""
     rng = np.random.default_rng(seed)
-    c, b = rng.normal(), rng.normal(size=d)
-    A = np.zeros((d, d))
-    if kind == DIAGONAL:
-        A = np.diag(rng.uniform(0.5, 2, d))
-    if kind == FULL:
-        A = (root := rng.normal(size=(d, d))) @ root.T + 0.1 * np.eye(d)
-    e = scale * rng.normal(size=(number or number_of_features(d, kind) + 3, d))
-    f = c + e @ b + np.einsum("ni,ij,nj->n", e, A, e)
+    root = np.diag(rng.uniform(0.5, 2, d)) if separable else rng.normal(size=(d, d)) + np.eye(d)
+    minimum, A = rng.normal(size=d), root @ root.T
+    return (lambda e: 3.0 + np.einsum("...i,ij,...j->...", e - minimum, A, e - minimum)), minimum
+
+
+def data_of(fun, e, y=None, best=20.0):
+    f = fun(e)
     order = np.argsort(f)
-    return e[order], f[order], b, A
+    return Data.weighted(e[order], (e if y is None else y)[order], f[order], best)
 
 
-@pytest.mark.parametrize("kind", [LINEAR, DIAGONAL, FULL])
+def points(d, number=None, seed=0):
+    return np.random.default_rng(seed).normal(size=(number or number_of_features(d) + 4, d))
+
+
 @pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
-def test_a_function_of_its_kind_is_found_exactly(d, kind, scale):
-    e, f, b, A = sample(d, kind, scale=scale)
-    fitted = fit(e, f, kind, 20.0)
-    other = scale * np.random.default_rng(9).normal(size=(7, d))
-    expected = f[0] - e[0] @ b - e[0] @ A @ e[0] + other @ b + np.einsum("ni,ij,nj->n", other, A, other)
-    np.testing.assert_allclose(fitted(other), expected, rtol=1e-8, atol=1e-8 * np.abs(f).max())
+@pytest.mark.parametrize("scale", [0.1, 1.0, 1e4])
+def test_a_quadratic_is_found_exactly(d, scale):
+    fun, minimum = quadratic(d)
+    data = data_of(lambda e: fun(e / scale), scale * points(d))
+    fitted = fit(data, FULL)
+    other = points(d, 7, seed=9)
+    np.testing.assert_allclose(fitted(scale * other, scale * other), fun(other), rtol=1e-6)
+    np.testing.assert_allclose(fitted.stationary(), scale * minimum, atol=1e-5 * scale)
+    np.testing.assert_allclose(choose(data, ranks=False)(scale * other, scale * other), fun(other), rtol=1e-6)
 
 
-@pytest.mark.parametrize("kind", [DIAGONAL, FULL])
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_the_optimum_is_the_minimum_of_a_convex_quadratic(d, kind):
-    """Also in dimension 2, where a rotated function needs the cross term."""
-    e, f, b, A = sample(d, kind)
-    np.testing.assert_allclose(fit(e, f, kind, 20.0).optimum(e[0]), np.linalg.solve(2 * A, -b), atol=1e-8)
+@pytest.mark.parametrize("d", [2, 5])
+def test_a_separable_function_of_the_users_coordinates_is_found_from_few_points(d):
+    """In standard coordinates, which are turned and bent, it is none; the coordinates of R^d count."""
+    fun, minimum = quadratic(d, separable=True)
+    y = points(d, 2 * d + 4)
+    e = y @ np.linalg.qr(points(d, d))[0] + 0.3 * y[:, :1] ** 2
+    data = data_of(lambda _: fun(y), e, y)
+    fitted = fit(data, SEPARABLE)
+    np.testing.assert_allclose(fitted(points(d, 5), points(d, 5)), fun(points(d, 5)), rtol=1e-7)
+    np.testing.assert_allclose(fitted.stationary(), minimum, atol=1e-6)
+    assert choose(data, ranks=False).form == SEPARABLE
 
 
-def test_the_optimum_of_a_linear_model_is_a_step_down_its_slope():
-    e, f, b, _ = sample(3, LINEAR)
-    np.testing.assert_allclose(fit(e, f, LINEAR, 20.0).optimum(e[2]), e[2] - 2 * b, atol=1e-10)
+def test_few_points_have_the_model_of_the_penalised_problem():
+    """The closed form of the penalised least squares, from a dense solve; without data it curves alike in all directions."""
+    d, (fun, _) = 4, quadratic(4)
+    data = data_of(fun, points(d, 9))
+    for penalty in (TOWARDS_ISOTROPY, 1.0, 1e8):
+        fitted = fit(data, Form(False, penalty))
+        rows = data.weights[:, None] * quadratic_features(data.e)
+        penalties = np.where(np.arange(rows.shape[1]) < d + 2, NONE, penalty)
+        expected = np.linalg.solve(rows.T @ rows + np.diag(penalties), rows.T @ data.targets(ranks=False))
+        np.testing.assert_allclose(fitted.solution.coefficients, expected, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(fitted.matrix, np.mean(np.diag(fitted.matrix)) * np.eye(d), atol=1e-6)
 
 
-def test_weights_fall_linearly_with_the_rank_and_multiply_the_residuals():
-    assert rank_weights(5, 20.0).tolist() == [20.0, 15.25, 10.5, 5.75, 1.0]
-    rng = np.random.default_rng(3)
-    e = rng.normal(size=(12, 2))
-    f = np.sort(rng.normal(size=12))
-    w = np.linspace(20, 1, 12)
-    expected = np.linalg.pinv(w[:, None] * features(e, DIAGONAL)) @ (w * f)
-    fitted = fit(e, f, DIAGONAL, 20.0)
-    found = [fitted.constant, *fitted.linear, *np.diag(fitted.matrix)]
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+def test_the_minimum_of_an_isotropic_function_needs_few_points():
+    d = 6
+    data = data_of(lambda e: np.sum((e - 0.5) ** 2, -1), points(d, d + 3))
+    np.testing.assert_allclose(fit(data, Form()).stationary(), 0.5, atol=1e-6)
 
 
-def test_too_few_points_are_interpolated():
-    e, f, *_ = sample(5, FULL, number=4)
-    np.testing.assert_allclose(fit(e, f, LINEAR, 20.0)(e), f, rtol=1e-8)
+@pytest.mark.parametrize("form", [Form(), FULL, SEPARABLE, Form(ranks=True)])
+def test_left_out_values_are_those_of_fits_without_each_point(form):
+    d, rng = 2, np.random.default_rng(4)
+    data = data_of(lambda e: np.sum(e**2, -1) + 0.3 * rng.normal(size=len(e)), points(d, 14))
+    fitted = fit(data, form)
+    rows, targets = fitted.solution.rows, data.targets(ranks=form.ranks)
+    expected = []
+    for i in range(len(targets)):
+        X, t = np.delete(rows, i, 0), np.delete(targets, i)
+        coefficients = np.linalg.solve(X.T @ X + np.diag(fitted.solution.penalty), X.T @ t)
+        expected.append(rows[i] @ coefficients / data.weights[i])
+    np.testing.assert_allclose(fitted.left_out(), expected, rtol=1e-6, atol=1e-9)
+
+
+def test_weights_fall_linearly_with_the_rank_and_have_the_mean_square_1():
+    data = data_of(quadratic(2)[0], points(2, 5))
+    np.testing.assert_allclose(data.weights / data.weights[-1], [20.0, 15.25, 10.5, 5.75, 1.0])
+    assert np.mean(data.weights**2) == pytest.approx(1)
+
+
+@given(st.floats(1e-12, 1e12), st.floats(-1e6, 1e6))
+def test_targets_do_not_change_under_affine_maps_of_the_values(factor, constant):
+    f = np.array([0.0, 0.5, 1.0, 4.0, 64.0]) * max(1.0, abs(constant) / factor)
+    e = points(2, 5)
+    one, other = (Data.weighted(e, e, each, 20.0).targets(ranks=False) for each in (f, constant + factor * f))
+    np.testing.assert_allclose(one, other, atol=1e-9)
 
 
 def test_a_large_constant_costs_no_digits():
-    e, f, b, A = sample(3, FULL)
-    far = f * 1e-6 + 1e6
-    np.testing.assert_allclose(fit(e, far, FULL, 20.0).optimum(e[0]), np.linalg.solve(2 * A, -b), rtol=0, atol=1e-3)
+    fun, minimum = quadratic(3)
+    data = data_of(lambda e: 1e6 + 1e-6 * fun(e), points(3))
+    np.testing.assert_allclose(fit(data, FULL).stationary(), minimum, atol=1e-2)
 
 
-def test_numbers_that_are_too_large_give_no_model():
-    e, f, *_ = sample(2, FULL)
-    f[-1], f[0] = 1.5e308, -1.5e308
-    assert fit(e, f, FULL, 20.0) is None
+def test_an_outlier_counts_as_large_and_breaks_nothing():
+    e = points(2, 30)
+    f = np.sum((e - 0.5) ** 2, -1)
+    f[np.argmax(f)] = 1e300
+    order = np.argsort(f)
+    data = Data.weighted(e[order], e[order], f[order], 20.0)
+    assert data.targets(ranks=False)[-1] == OUTLYING * data.weights[-1]
+    assert np.all(np.isfinite(fit(data, FULL)(e, e)))
+    ranks = fit(data, Form(False, NONE, ranks=True))
+    assert np.linalg.norm(ranks.stationary() - 0.5) < 0.3  # ranks do not see how large it is
+    assert ranks_predict_better(data, present=False)
 
 
-def test_the_number_of_features():
-    for d in (1, 2, 5, 10):
-        e = np.ones((1, d))
-        for kind in (LINEAR, DIAGONAL, FULL):
-            assert features(e, kind).shape == (1, number_of_features(d, kind))
+def test_equal_values_and_numbers_beyond_all_bounds_give_no_model():
+    e = points(2, 8)
+    assert fit(Data.weighted(e, e, np.ones(8), 20.0), FULL) is None
+    assert choose(Data.weighted(e, e, np.ones(8), 20.0), ranks=True) is None
+    with np.errstate(all="ignore"):
+        assert fit(Data.weighted(1e200 * e, e, np.arange(8.0), 20.0), FULL) is None
+
+
+def test_half_of_the_values_equal_to_the_best_one_leave_a_unit():
+    e = points(2, 8)
+    data = Data.weighted(e, e, np.array([0, 0, 0, 0, 0, 0, 0, 5.0]), 20.0)
+    assert data.unit == 5
+    assert fit(data, FULL) is not None
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=13, max_size=13), st.floats(-1e3, 1e3))
+def test_a_model_of_ranks_is_the_same_under_increasing_maps_of_the_values(steps, first):
+    """Coefficients to the same bits, and the same order of further points."""
+    d, other = 2, points(2, 20, seed=3)
+    plain = data_of(quadratic(d)[0], points(d, 14))
+    mapped = Data.weighted(plain.e, plain.y, np.cumsum([first, *steps]), 20.0)
+    one, two = (choose(data, ranks=True) for data in (plain, mapped))
+    assert one.form == two.form
+    assert np.array_equal(one.solution.coefficients, two.solution.coefficients)
+    assert np.array_equal(np.argsort(one(other, other)), np.argsort(two(other, other)))
+
+
+def test_values_of_a_model_of_ranks_are_values():
+    data = data_of(lambda e: np.exp(3 * np.sum(e**2, -1)), points(2, 20))
+    fitted = fit(data, Form(False, NONE, ranks=True))
+    values, raw = fitted(data.e, data.y), quadratic_features(data.e) @ fitted.solution.coefficients
+    assert np.array_equal(np.argsort(values), np.argsort(raw))
+    inside = (raw > 0) & (raw < 2 * 19 / 20)
+    assert inside.sum() > 10
+    assert np.all((values[inside] >= data.f[0]) & (values[inside] <= data.f[-1]))
+
+
+def test_ranks_are_chosen_where_they_predict_better_and_stay_while_both_do():
+    e = points(3, 40)
+    curved = data_of(lambda e: np.sum((e - 0.2) ** 2, -1), e)
+    steep = data_of(lambda e: np.exp(12 * np.sum((e - 0.2) ** 2, -1)), e)
+    assert ranks_predict_better(steep, present=False)
+    assert ranks_predict_better(steep, present=True)
+    assert not ranks_predict_better(curved, present=False)

@@ -51,7 +51,7 @@ class Bend:
             fitted = found
         if len(data.f) <= len(fitted.solution.coefficients) + len(axis):
             return None
-        square = ((data.e @ axis) ** 2 - 1) / sqrt(2)
+        square = square_along(data.e, axis)
         complement = orthogonal_to(axis)
 
         def at(other: np.ndarray) -> Fitted | None:
@@ -80,6 +80,11 @@ class Bend:
             new = new / 2
             tried = at(new) or tried
         return Moved(new, 1 / max(error, 1e-12), tried)
+
+
+def square_along(e: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """Return ((axis.e)^2 - 1) / sqrt(2) for each point e (n, d), to the same bits whichever other points there are."""
+    return (np.einsum("ij,j->i", e, axis) ** 2 - 1) / sqrt(2)
 
 
 def shrunk(change: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, float]:

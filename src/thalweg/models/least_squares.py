@@ -59,7 +59,9 @@ class Solution:
         pull = further.T @ self.residuals
         found = inverse @ pull
         m, p = self.rows.shape
-        variance = max(float(self.residuals @ self.residuals - pull @ found), 0.0) / max(m - p - len(pull), 1)
+        # the least value of the penalised problem; without the penalty's part it would fall below 0
+        least = float(self.residuals @ self.residuals + self.penalty @ self.coefficients**2 - pull @ found)
+        variance = max(least, 0.0) / max(m - p - len(pull), 1)
         return found, variance * inverse
 
 

@@ -12,7 +12,7 @@ def kendall_tau(a: np.ndarray, b: np.ndarray) -> float:
     0.333
     """
     i, j = np.triu_indices(len(a), 1)
-    one, two = np.sign(a[i] - a[j]), np.sign(b[i] - b[j])
+    # comparisons, as differences of large values overflow
+    one, two = (1.0 * (each[i] > each[j]) - 1.0 * (each[i] < each[j]) for each in (a, b))
     untied = float(np.sum(one != 0)) * float(np.sum(two != 0))
-    tau = float(one @ two) / sqrt(untied) if untied else 0.0
-    return tau if np.isfinite(tau) else 0.0
+    return float(one @ two) / sqrt(untied) if untied else 0.0

@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 
 from thalweg.models.archive import Archive
-from thalweg.models.bend import Bend, Moved
+from thalweg.models.bend import Bend, Moved, square_along
 from thalweg.models.features import number_of_features
 from thalweg.models.fit import Data, Fitted, Form, choose, fit, ranks_predict_better
 from thalweg.models.quadratic import Quadratic
@@ -61,6 +61,7 @@ class Surrogate:
         """Maximal number of points that `prepare` maps at once."""
         return self.archive.capacity
 
+    @np.errstate(all="ignore")  # values up to 1e308 may overflow
     def prepare(
         self, to_standard: Callable[[np.ndarray], np.ndarray], bend: tuple[np.ndarray, np.ndarray] | None
     ) -> Moved | None:
@@ -87,7 +88,7 @@ class Surrogate:
         axis, bow = bend
         moved = self.bend.move(self._fitted, axis, bow)
         if moved is not None:
-            self.archive.e -= (((self.archive.e @ axis) ** 2 - 1) / np.sqrt(2))[:, None] * (moved.bow - bow)
+            self.archive.e -= square_along(self.archive.e, axis)[:, None] * (moved.bow - bow)
             if not self._fitted.form.separable:
                 self._fitted = moved.fitted
         return moved
@@ -96,6 +97,7 @@ class Surrogate:
         """Begin a generation with the candidates y (n, d) of R^d, whose standard draws are e (n, d)."""
         self.candidates, self.places = np.array(e), np.array(y)
 
+    @np.errstate(all="ignore")
     def order(self) -> np.ndarray:
         """Return the indices of all candidates, most promising first."""
         values = self.predict(self.candidates, self.places)
@@ -117,6 +119,7 @@ class Surrogate:
         first = 1 + max(LEAST_SHARE * self.popsize, 4 - len(self.archive), self.waiting // PATIENCE - 1)
         return min(self.popsize, int(first))
 
+    @np.errstate(all="ignore")
     def enough(self, evaluated: int) -> bool:
         """Return whether the model ranks the newest points well enough, after `evaluated` candidates."""
         archive = self.archive
@@ -136,6 +139,7 @@ class Surrogate:
         }
         return tau >= self.settings.tau
 
+    @np.errstate(all="ignore")
     def values(self, f: np.ndarray, evaluated: np.ndarray) -> np.ndarray:
         """Return the values (n,) from which the strategy learns, at the end of a generation.
 
@@ -156,6 +160,7 @@ class Surrogate:
         self.waiting = 0 if best < self.best else self.waiting + 1
         self.best = min(best, self.best)
 
+    @np.errstate(all="ignore")
     def offer(self) -> tuple[np.ndarray, bool] | None:
         """Return the model's optimum after `prepare`, and whether that is a point of R^d instead of standard coordinates."""
         fitted = self._fit() if self.settings.offer else None
@@ -189,6 +194,8 @@ class Surrogate:
         if not np.all(np.isfinite(numbers)) or np.isnan(penalty) or np.isnan(best) or not np.isfinite(evidence):
             raise ValueError(f"the model's numbers are {arrays['numbers'].tolist()}")
         generation, ranks, waiting, fresh, separable, form_ranks = (int(number) for number in numbers)
+        if not all(np.all(np.isfinite(arrays[name])) for name in shapes) or not penalty > 0:
+            raise ValueError("the model has numbers that are not finite, or a penalty that is not above 0")
         if min(generation, waiting) < 0 or not 0 <= fresh <= n <= self.capacity:
             raise ValueError(f"the model has {n} points, of which {fresh} are new, in generation {generation}")
         archive = self.archive

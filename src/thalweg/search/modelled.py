@@ -57,8 +57,7 @@ class ModelledPoints(PendingPoints):
         e, y, x = np.array(asked.drawn.e), np.array(asked.drawn.y), asked.x
         self._prepare()
         n = asked.injected
-        if n < len(e):
-            self._place_offer(n, e)
+        self.offered = n < len(e) and self._place_offer(n, e)
         # always by the same program, so that a resumed search has the same bits
         y[n:] = self._checked(self.steps.place(self.run.packed, e)[n:])
         if n:
@@ -161,7 +160,10 @@ class ModelledPoints(PendingPoints):
         self.surrogate.unpack(rest)
         if self.candidates and len(self.surrogate.candidates) != self.popsize:
             raise ValueError(f"the model has {len(self.surrogate.candidates)} candidates, not {self.popsize}")
-        self.goal, self.injected, self.offered = (*numbers[:2].tolist(), bool(numbers[2]))
+        goal, injected, offered = numbers.tolist()
+        if not (0 <= goal <= self.popsize and 0 <= injected <= self.popsize - offered and offered in (0, 1)):
+            raise ValueError(f"the model's generation is {numbers.tolist()}")
+        self.goal, self.injected, self.offered = goal, injected, bool(offered)
 
     def to_standard(self, y: np.ndarray) -> np.ndarray:
         """Return the standard coordinates of at most `capacity` points of R^d; always of that number, for one program."""
@@ -181,21 +183,21 @@ class ModelledPoints(PendingPoints):
         if moved is not None and isinstance(strategy, HasBow):
             run.move_to(strategy.bent(run.packed, cast("Any", moved.bow), cast("Any", np.float64(moved.precision))))
 
-    def _place_offer(self, i: int, e: np.ndarray) -> None:
+    def _place_offer(self, i: int, e: np.ndarray) -> bool:
         """Replace draw i of a generation by the model's optimum; where that is too far out, by its direction.
 
         A direction gets the length of the draw that it replaces, so that no further random number is needed.
         """
         offer = self.surrogate.offer()
-        self.offered = False
         if offer is None:
-            return
+            return False
         point, in_search_space = offer
         draw = self.to_standard(point[None])[0] if in_search_space else point
         length = float(np.linalg.norm(draw))
-        if 0 < length < np.inf:
-            self.offered = True
-            e[i] = draw * (float(np.linalg.norm(e[i])) / length) if length > sqrt(len(draw)) else draw
+        if not 0 < length < np.inf:
+            return False
+        e[i] = draw * (float(np.linalg.norm(e[i])) / length) if length > sqrt(len(draw)) else draw
+        return True
 
     def _checked(self, y: np.ndarray) -> np.ndarray:
         if not np.all(np.isfinite(y)):

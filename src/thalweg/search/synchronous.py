@@ -51,7 +51,7 @@ class SynchronousLoop(Loop):
             X = self.es.ask()
             return X, range(len(X))
         workers = self.evaluate.capacity if self.evaluate.takes_single_points else 1
-        again = [point for point in self.es.open_points if point.generation == self.es.run.nit]
+        again = [point for point in self.es.pending.open_points if point.generation == self.es.run.nit]
         points = again or self.es.ask_points(workers=workers)
         return np.stack([point.x for point in points]), [point.index for point in points]
 
