@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thalweg.models.least_squares import solve
+from thalweg.models.least_squares import System
 
 
 def problem(m=30, p=7, seed=0, penalty=0.5):
@@ -21,7 +21,7 @@ def dense(rows, targets, penalty):
 @pytest.mark.parametrize("penalty", [1e-11, 1e-2, 10.0])
 def test_coefficients_and_residuals_are_those_of_the_penalised_problem(penalty):
     rows, targets, penalties = problem(penalty=penalty)
-    solution = solve(rows, targets, penalties)
+    solution = System(rows, targets).solve(penalties)
     expected, hat = dense(rows, targets, penalties)
     np.testing.assert_allclose(solution.coefficients, expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(solution.residuals, targets - hat @ targets, rtol=1e-9, atol=1e-12)
@@ -31,7 +31,7 @@ def test_coefficients_and_residuals_are_those_of_the_penalised_problem(penalty):
 @pytest.mark.parametrize("penalty", [1e-11, 1e-2, 10.0])
 def test_the_predicted_error_is_that_of_generalised_cross_validation(penalty):
     rows, targets, penalties = problem(penalty=penalty)
-    solution = solve(rows, targets, penalties)
+    solution = System(rows, targets).solve(penalties)
     _, hat = dense(rows, targets, penalties)
     assert solution.freedom == pytest.approx(np.trace(hat), rel=1e-7)
     expected = np.mean((targets - hat @ targets) ** 2) / (1 - np.trace(hat) / len(targets)) ** 2
@@ -40,7 +40,7 @@ def test_the_predicted_error_is_that_of_generalised_cross_validation(penalty):
 
 def test_as_many_coefficients_as_points_predict_nothing():
     rng = np.random.default_rng(0)
-    assert solve(rng.normal(size=(7, 7)), rng.normal(size=7), np.full(7, 1e-11)).predicted == np.inf
+    assert System(rng.normal(size=(7, 7)), rng.normal(size=7)).solve(np.full(7, 1e-11)).predicted == np.inf
 
 
 @pytest.mark.parametrize("penalty", [1e-11, 1e-2, 10.0])
@@ -48,7 +48,7 @@ def test_further_columns_get_the_coefficients_of_a_joint_fit(penalty):
     """Their covariance is that of the joint problem: its inverse matrix times the variance of what is left."""
     rows, targets, penalties = problem(penalty=penalty)
     further = np.random.default_rng(5).normal(size=(len(rows), 3)) + 0.3 * rows[:, :1]
-    found, covariance = solve(rows, targets, penalties).extended(further)
+    found, covariance = System(rows, targets).solve(penalties).extended(further)
     both, every = np.concatenate([rows, further], axis=1), np.concatenate([penalties, np.zeros(3)])
     expected, hat = dense(both, targets, every)
     np.testing.assert_allclose(found, expected[-3:], rtol=1e-8, atol=1e-12)
@@ -59,7 +59,7 @@ def test_further_columns_get_the_coefficients_of_a_joint_fit(penalty):
 
 def test_further_columns_that_say_nothing_get_0():
     rows, targets, penalty = problem()
-    found, covariance = solve(rows, targets, penalty).extended(np.zeros((len(rows), 2)))
+    found, covariance = System(rows, targets).solve(penalty).extended(np.zeros((len(rows), 2)))
     assert not found.any()
     assert not covariance.any()
 
@@ -68,16 +68,16 @@ def test_columns_of_very_different_sizes_cost_no_digits():
     rng = np.random.default_rng(2)
     sizes = 10.0 ** np.arange(-60, 60, 20)
     rows, coefficients = rng.normal(size=(40, 6)) * sizes, rng.normal(size=6) / sizes
-    found = solve(rows, rows @ coefficients, np.full(6, 1e-300)).coefficients
+    found = System(rows, rows @ coefficients).solve(np.full(6, 1e-300)).coefficients
     np.testing.assert_allclose(found, coefficients, rtol=1e-12)
 
 
 def test_equal_columns_and_too_few_rows_are_no_obstacle():
     rng = np.random.default_rng(3)
     rows = np.repeat(rng.normal(size=(10, 3)), 2, axis=1)
-    solution = solve(rows, rng.normal(size=10), np.full(6, 1e-11))
+    solution = System(rows, rng.normal(size=10)).solve(np.full(6, 1e-11))
     assert np.all(np.isfinite(solution.coefficients))
-    few = solve(rows[:2], np.array([1.0, 2.0]), np.full(6, 1e-11))
+    few = System(rows[:2], np.array([1.0, 2.0])).solve(np.full(6, 1e-11))
     np.testing.assert_allclose(few.residuals, 0, atol=1e-6)
 
 
@@ -85,4 +85,4 @@ def test_equal_columns_and_too_few_rows_are_no_obstacle():
 def test_numbers_that_are_too_large_have_no_solution(where, value):
     rows, targets, penalty = problem()
     (rows if where == "rows" else targets)[3] = value
-    assert solve(rows, targets, penalty) is None
+    assert System(rows, targets).solve(penalty) is None

@@ -191,6 +191,9 @@ def test_it_goes_on_from_its_arrays_to_the_same_bits(targets):
         each.enough(1)
         each.end()
     assert model.info == other.info
+    assert model.tau == other.tau
+    assert (model.offer() is None) == (other.offer() is None) == (model.tau < 0.5)
+    model.tau = other.tau = 1.0
     assert model.offer()[0].tolist() == other.offer()[0].tolist()
     one, two = (each.prepare(same, (axis, bow)) for each in (model, other))
     assert one.bow.tolist() == two.bow.tolist()
@@ -229,7 +232,7 @@ def changed(name, place, value):
         changed("f", 2, np.inf),
         changed("e", 0, np.nan),
         changed("candidates", 0, np.inf),
-        *(changed("numbers", i, np.nan) for i in range(9)),
+        *(changed("numbers", i, np.nan) for i in range(10)),
         changed("numbers", 0, -1.0),
         changed("numbers", 2, -1.0),
         changed("numbers", 3, 99.0),

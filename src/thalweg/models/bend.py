@@ -65,8 +65,9 @@ class Bend:
             gradient = moved.linear + 2 * moved.data.e @ moved.matrix
             change, covariance = moved.solution.extended(-(gradient @ complement.T) * (square * data.weights)[:, None])
             target = target + change @ complement
-            if not np.linalg.norm(target) < LONGEST:
-                return None
+            if not np.linalg.norm(target) < LONGEST:  # the steps do not converge: stay, and let the evidence decide
+                target = bow
+                break
         change, error = shrunk(complement @ (target - bow), covariance)
         new = bow + change @ complement
         tried, straight = at(new), at(np.zeros_like(bow)) if np.any(bow) else fitted

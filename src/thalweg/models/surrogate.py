@@ -24,6 +24,8 @@ RANKS_EVERY = 10
 """Generations from one comparison of ranks and values to the next."""
 NO_FORM = Form(False, np.inf)
 """Stands for the missing form in a checkpoint."""
+OFFERED = 0.5
+"""Rank correlation from which the model's optimum is offered to the next generation."""
 PATIENCE = 10
 """Generations without a better point after which one more candidate is evaluated in each generation; then another one."""
 
@@ -46,6 +48,8 @@ class Surrogate:
         self.generation = 0
         self.ranks = settings.targets == "ranks"
         self.best = np.inf
+        self.tau = 1.0
+        """The last tested rank correlation."""
         self.waiting = 0
         """Number of generations since the best value fell."""
         self.info: dict[str, float] = {}
@@ -128,7 +132,7 @@ class Surrogate:
         n = min(len(archive), int(max(WINDOW, min(1.2 * evaluated, 0.75 * self.popsize))))
         fitted = self._fit() if n >= 3 else None
         tau = 0.0 if fitted is None else kendall_tau(archive.f[:n], fitted(archive.e[:n], archive.y[:n]))
-        form = self.form or NO_FORM
+        self.tau, form = tau, self.form or NO_FORM
         self.info = {
             "model_tau": tau,
             "model_evaluated": evaluated / self.popsize,
@@ -163,7 +167,8 @@ class Surrogate:
     @np.errstate(all="ignore")
     def offer(self) -> tuple[np.ndarray, bool] | None:
         """Return the model's optimum after `prepare`, and whether that is a point of R^d instead of standard coordinates."""
-        fitted = self._fit() if self.settings.offer else None
+        # the optimum of a model that ranks badly is a random point near the mean, and would shrink the step size
+        fitted = self._fit() if self.settings.offer and self.tau >= OFFERED else None
         point = None if fitted is None else fitted.stationary()
         return None if fitted is None or point is None or not np.all(np.isfinite(point)) else (point, fitted.form.separable)
 
@@ -177,7 +182,7 @@ class Surrogate:
             "f": archive.f,
             "candidates": self.candidates,
             "places": self.places,
-            "numbers": np.array([*map(float, numbers), form.penalty, self.best, self.bend.evidence]),
+            "numbers": np.array([*map(float, numbers), form.penalty, self.best, self.bend.evidence, self.tau]),
         }
 
     def unpack(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -190,8 +195,8 @@ class Surrogate:
         for name, array in arrays.items():
             if array.dtype != ours[name].dtype or array.shape != shapes.get(name, ours[name].shape):
                 raise ValueError(f"the model's array {name!r} is {array.dtype} of shape {array.shape}")
-        *numbers, penalty, best, evidence = arrays["numbers"].tolist()
-        if not np.all(np.isfinite(numbers)) or np.isnan(penalty) or np.isnan(best) or not np.isfinite(evidence):
+        *numbers, penalty, best, evidence, tau = arrays["numbers"].tolist()
+        if not np.all(np.isfinite(numbers)) or np.isnan(penalty) or np.isnan(best) or not np.isfinite(evidence + tau):
             raise ValueError(f"the model's numbers are {arrays['numbers'].tolist()}")
         generation, ranks, waiting, fresh, separable, form_ranks = (int(number) for number in numbers)
         if not all(np.all(np.isfinite(arrays[name])) for name in shapes) or not penalty > 0:
@@ -202,6 +207,7 @@ class Surrogate:
         archive.e, archive.y, archive.f, archive.fresh = arrays["e"], arrays["y"], arrays["f"], fresh
         self.candidates, self.places = arrays["candidates"], arrays["places"]
         self.generation, self.ranks, self.waiting, self.best = generation, bool(ranks), waiting, best
+        self.tau = tau
         form = Form(bool(separable), penalty, bool(form_ranks))
         self.form, self.bend = None if form == NO_FORM else form, Bend(evidence)
         self._stale = True
