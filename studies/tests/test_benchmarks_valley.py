@@ -38,7 +38,8 @@ def test_the_constants_on_the_page_are_those_of_the_code():
 
     page = (ROOT / "docs" / "valley.md").read_text()
     for name, default in vars(Valley()).items():
-        assert f"| `{name}` | {default:g} |" in page
+        if not isinstance(default, bool):  # a switch is no constant
+            assert f"| `{name}` | {default:g} |" in page
 
 
 def test_each_landscape_is_the_function_it_names(benchmark):

@@ -98,17 +98,17 @@ class Steps:
     def invert(self, state: State, y: np.ndarray) -> np.ndarray:
         """Return the standard draws that give the points y."""
         with jax.enable_x64(True):
-            return np.array(self._invert(state, y))
+            return np.array(self._invert(self.packed(state), y))
 
     def place(self, state: State, e: np.ndarray) -> np.ndarray:
         """Return the points that the standard draws e give."""
         with jax.enable_x64(True):
-            return np.array(self._place(state, e))
+            return np.array(self._place(self.packed(state), e))
 
     def locate(self, state: State, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the standard draws that give the points y, and the log-densities of these points."""
         with jax.enable_x64(True):
-            e, density = self._locate(state, y)
+            e, density = self._locate(self.packed(state), y)
             return np.array(e), np.array(density)
 
     def unpacked(self, state: State) -> State:

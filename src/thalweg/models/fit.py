@@ -6,10 +6,9 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from thalweg.models.features import hessian, number_of_features, quadratic_features, separable_features
-from thalweg.models.least_squares import Solution, System
+from thalweg.models.least_squares import Solution, System, lapack
 from thalweg.models.rank_correlation import kendall_tau
 
 NONE = 1e-11
@@ -114,7 +113,7 @@ class Fitted:
         """Return for each point the value that the other points predict, docs/math.md (41)."""
         solution = self.solution
         rows = solution.rows * solution.scale
-        columns = solve_triangular(solution.factor, rows.T, lower=True, check_finite=False)
+        columns, _ = lapack().dtrtrs(solution.factor, rows.T, lower=1)
         leverage = np.minimum(np.sum(columns**2, axis=0), 1 - 1e-9)
         targets = rows @ (solution.coefficients / solution.scale) + solution.residuals
         return (targets - solution.residuals / (1 - leverage)) / self.data.weights

@@ -1,14 +1,20 @@
 """Penalised least squares by a Cholesky factor of the normal equations; docs/math.md (39), (40)."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
-LAPACK = cast("Any", lapack)
 JITTER = (0.0, 1e-13, 1e-10)
 """Amounts to add to the diagonal, in turn, where rounding makes the scaled matrix indefinite."""
+
+
+@cache
+def lapack() -> Any:
+    """Return scipy's LAPACK, imported at the first fit: `import thalweg` shall not wait for it."""
+    return import_module("scipy.linalg.lapack")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +42,7 @@ class Solution:
         shrunk = self.penalty * self.scale**2
         if not np.any(shrunk > 1e-9):
             return float(len(shrunk))
-        inverse, _ = LAPACK.dtrtri(self.factor, lower=1)
+        inverse, _ = lapack().dtrtri(self.factor, lower=1)
         return float(len(shrunk) - shrunk @ np.sum(np.tril(inverse) ** 2, axis=0))
 
     @property
@@ -51,7 +57,7 @@ class Solution:
         By the Schur complement, which costs little beside the fit itself, docs/math.md (42).
         """
         cross = self.scale[:, None] * (self.rows.T @ further)
-        known, _ = LAPACK.dtrtrs(self.factor, cross, lower=1)
+        known, _ = lapack().dtrtrs(self.factor, cross, lower=1)
         inner = further.T @ further - known.T @ known
         values, vectors = np.linalg.eigh(inner)
         kept = values > 1e-13 * max(values[-1], 0.0)
@@ -88,14 +94,14 @@ class System:
             diagonal += shrunk
             for jitter in JITTER:
                 diagonal += jitter
-                factor, failed = LAPACK.dpotrf(scaled, lower=1, clean=0)
+                factor, failed = lapack().dpotrf(scaled, lower=1, clean=0)
                 if not failed:
                     break
             else:
                 return None
-            found = scale * LAPACK.dpotrs(factor, scale * self.right, lower=1)[0]
+            found = scale * lapack().dpotrs(factor, scale * self.right, lower=1)[0]
             right = self.rows.T @ (self.targets - self.rows @ found) - penalty * found
-            found += scale * LAPACK.dpotrs(factor, scale * right, lower=1)[0]
+            found += scale * lapack().dpotrs(factor, scale * right, lower=1)[0]
             if not np.isfinite(found.sum()):
                 return None
             return Solution(self.rows, found, self.targets - self.rows @ found, factor, scale, penalty)

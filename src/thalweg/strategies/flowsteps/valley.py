@@ -1,6 +1,6 @@
 """The valley fit: a parabola through the best points of recent generations bends the frame; docs/math.md (27) to (29)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, floor, sqrt
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ class Valley:
     """Limit of multiplications per fit, d^2 for each point. Large dimensions and populations look back less far."""
     longest: float = 10.0
     """Largest length of the bow, as a root mean square in standard coordinates."""
-    by_values: bool = False
+    by_values: bool = field(default=False, repr=False)
     """True if a model estimates the bow as well, from values; the two estimates are combined by their errors."""
 
     def __post_init__(self) -> None:
