@@ -8,7 +8,8 @@
 Ten functions (`model_landscapes.py`) on report landscapes 1000 to 1049, on which nothing was tuned, or with --development on
 those from 0. x0 = 0, sigma0 = 1, default population, no restarts, a budget of 1e4 d evaluations. Evaluations are counted until
 the first value at or below 1e-8, and medians are over all runs, with infinity for those that do not get there. Ratios of
-medians have 95% bootstrap intervals over pairs of runs on the same landscape. Rows that --out holds already are not run again.
+medians have 95% bootstrap intervals over pairs of runs on the same landscape. Rows that --out holds already are not run again,
+so that a later call can add algorithms, functions and dimensions, these with another --number of landscapes too.
 """
 
 import argparse
@@ -84,7 +85,7 @@ def describe(options: argparse.Namespace) -> Row:
         "model",
         ("thalweg", "jax", "numpy", "cma"),
         mode=options.mode,
-        seeds=[options.seeds[0], options.seeds[-1]],
+        first=options.seeds[0],
         budget=options.budget,
         target=TARGET,
     )
@@ -133,8 +134,9 @@ def ratio(row: Row | None, other: Row | None) -> str:
     """Format the ratio of two medians on the same landscapes with its interval."""
     if row is None or other is None:
         return ""
-    pair = (infinite(row["evaluations"]), infinite(other["evaluations"]))
-    return interval(median_ratio(*pair, np.random.default_rng(0)))
+    number = min(len(row["evaluations"]), len(other["evaluations"]))  # of the landscapes that both have
+    one, two = (infinite(each["evaluations"][:number]) for each in (row, other))
+    return interval(median_ratio(one, two, np.random.default_rng(0)))
 
 
 def evaluations_table(rows: Sequence[Row]) -> str:
@@ -142,7 +144,7 @@ def evaluations_table(rows: Sequence[Row]) -> str:
     found = {(row["function"], row["d"], row["algorithm"]): row for row in rows}
     algorithms = [name for name in (*ALGORITHMS, *FURTHER) if any(row["algorithm"] == name for row in rows)]
     ours = [name for name in OURS if name in algorithms]
-    head = ["function", "d", *(f"`{name}`" for name in algorithms), *(f"`{name}` / lq" for name in ours)]
+    head = ["function", "d", "runs", *(f"`{name}`" for name in algorithms), *(f"`{name}` / lq" for name in ours)]
     head += [*(["bent / flat"] if len(ours) > 1 else []), "aim: median, ratio to lq"]
     lines: list[list[str]] = []
     for function, d in dict.fromkeys((row["function"], row["d"]) for row in sorted(rows, key=order)):
@@ -152,7 +154,8 @@ def evaluations_table(rows: Sequence[Row]) -> str:
         aims = f"{'-' if aim is None else f'{aim:,.0f}'}, {RATIOS.get(function, 1.0):g}"
         own = [found.get((function, d, name)) for name in ours]
         ratios = [*(ratio(row, lq) for row in own), *([ratio(own[1], own[0])] if len(ours) > 1 else [])]
-        lines.append([function.replace("-", " "), str(d), *map(count, cell), *ratios, aims])
+        runs = dict.fromkeys(str(len(row["evaluations"])) for row in cell if row is not None)
+        lines.append([function.replace("-", " "), str(d), ", ".join(runs), *map(count, cell), *ratios, aims])
     return markdown(head, lines)
 
 

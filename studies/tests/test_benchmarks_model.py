@@ -92,7 +92,7 @@ def test_it_measures_and_goes_on(benchmark, tmp_path, capsys):
     model.measure(model.parse([*words, "--algorithms", "pycma-lq", "cma"]))
     assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == ["sphere 2 pycma-lq 0", "sphere 2 cma 0"]
     saved = json.loads(out.read_text())
-    assert saved["meta"]["seeds"] == [0, 2]
+    assert saved["meta"]["first"] == 0
     assert set(saved["meta"]["versions"]) == {"thalweg", "jax", "numpy", "cma"}
     assert [len(row["evaluations"]) for row in saved["rows"]] == [3, 3]
     with pytest.raises(SystemExit, match="was made with"):
@@ -122,8 +122,14 @@ def test_the_table_of_evaluations(benchmark):
         row("pycma-lq", [500] * 3),
     ]
     assert model.tables(rows).splitlines()[2] == (
-        "| banana 1e4 | 2 | 4,000 (67%) | 250 | - (33%) | 500 | 0.5 [0.5, 0.5] | - | - | 200, 0.6 |"
+        "| banana 1e4 | 2 | 3 | 4,000 (67%) | 250 | - (33%) | 500 | 0.5 [0.5, 0.5] | - | - | 200, 0.6 |"
     )
+
+
+def test_ratios_are_over_the_landscapes_that_both_have(benchmark):
+    model = benchmark("model")
+    rows = [row("cma+quadratic", [100, 100, 900, 900, 900]), row("pycma-lq", [200, 200])]
+    assert model.tables(rows).splitlines()[2] == ("| banana 1e4 | 2 | 5, 2 | 900 | 200 | 0.5 [0.5, 0.5] | 200, 0.6 |")
 
 
 def test_the_table_of_batches(benchmark):
@@ -153,3 +159,26 @@ def test_the_options(benchmark, capsys):
         with pytest.raises(SystemExit):
             model.parse(wrong)
         assert sentence in capsys.readouterr().err
+
+
+@with_model
+def test_further_bends_are_measured_at_several_moments(benchmark):
+    planes = benchmark("model_planes")
+    es = next(planes.moments("banana-1e4", 3, 0))
+    assert es.nfev >= 13
+    shares = planes.unexplained(es, "banana-1e4", 0)
+    assert len(shares) == len(planes.TERMS)
+    assert all(0 < share < 1.5 for share in shares)
+
+
+@with_model
+def test_the_model_where_it_can_help_little(benchmark, monkeypatch):
+    robust = benchmark("model_robust")
+    monkeypatch.setattr(robust, "BUDGET", 60)
+    monkeypatch.setattr(robust, "METHODS", ("cma",))
+    monkeypatch.setattr(robust, "CASES", {"exact values": robust.CASES["exact values"]})
+    rows = [robust.measure("exact values", "cma", model, [1000, 1001]) for model in (None, "quadratic")]
+    table = robust.show(rows).splitlines()
+    assert len(table) == 3
+    assert table[2].startswith("| exact values | `cma` |")
+    assert table[2].endswith("100% ± 0% |")

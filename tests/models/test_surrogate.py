@@ -91,10 +91,26 @@ def test_it_ranks_a_quadratic_well_and_noise_badly():
     rng = np.random.default_rng(1)
     bad, _ = filled(5, 8, number=40, fun=lambda e: float(rng.normal()))
     assert not bad.enough(1)
-    assert bad.info["model_tau"] < 0.85
+    assert bad.info["model_tau"] < 0.8
     empty = Surrogate(Quadratic(), 2, 6)
     assert not empty.enough(1)
     assert empty.info["model_penalty"] == np.inf
+
+
+def test_a_fit_through_all_points_is_not_trusted_for_that():
+    """As many coefficients as points: noise is fitted, and ranked, exactly; values that are left out tell."""
+    rng = np.random.default_rng(2)
+    model, _ = filled(5, 8, number=10, fun=lambda e: float(rng.normal()))
+    assert not model.enough(1)
+    assert model.info["model_tau"] >= 0.8
+    assert model.info["model_left_out"] < 0.5
+    assert model.offer() is None
+
+
+def test_half_of_the_pairs_tied_is_no_ranking():
+    model, _ = filled(2, 6, number=20, fun=lambda e: float(bowl(e) > 1))
+    assert not model.enough(1)
+    assert model.info["model_tau"] < 0.8
 
 
 def test_equal_values_are_not_ranked_and_keep_the_order():
@@ -191,9 +207,9 @@ def test_it_goes_on_from_its_arrays_to_the_same_bits(targets):
         each.enough(1)
         each.end()
     assert model.info == other.info
-    assert model.tau == other.tau
-    assert (model.offer() is None) == (other.offer() is None) == (model.tau < 0.5)
-    model.tau = other.tau = 1.0
+    assert model.left_out == other.left_out
+    assert (model.offer() is None) == (other.offer() is None) == (model.left_out < 0.5)
+    model.left_out = other.left_out = 1.0
     assert model.offer()[0].tolist() == other.offer()[0].tolist()
     one, two = (each.prepare(same, (axis, bow)) for each in (model, other))
     assert one.bow.tolist() == two.bow.tolist()

@@ -126,6 +126,9 @@ class Steps:
         if not self.compiles:
             return state
         leaves, tree = jax.tree.flatten(state)
+        keys = [leaf for leaf, kind in zip(leaves, self.key_kinds, strict=False) if kind is not None]
+        if keys and not any(map(_is_key, keys)) and all(hasattr(leaf, "dtype") for leaf in leaves):
+            return state  # it is one of these steps already
         leaves = [leaf if hasattr(leaf, "dtype") else jnp.asarray(leaf) for leaf in leaves]
         self.key_kinds = self.key_kinds or [jax.random.key_impl(leaf) if _is_key(leaf) else None for leaf in leaves]
         return jax.tree.unflatten(tree, [jax.random.key_data(leaf) if _is_key(leaf) else leaf for leaf in leaves])

@@ -1,6 +1,6 @@
 """Features of the model: a constant, the coordinates, and their squares and products; docs/math.md (38)."""
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,10 +14,10 @@ def number_of_features(d: int) -> int:
     return d * (d + 3) // 2 + 1
 
 
-@cache
-def pairs(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices i < j of all products of two coordinates."""
-    i, j = np.triu_indices(d, 1)
+@lru_cache(maxsize=64)
+def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices i < j of all pairs of n things."""
+    i, j = np.triu_indices(n, 1)
     return i, j
 
 

@@ -1,7 +1,7 @@
 """The fit of a quadratic function to an archive: its points, their weights, and its form; docs/math.md (38) to (41)."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -44,8 +44,7 @@ class Data:
     @classmethod
     def weighted(cls, e: np.ndarray, y: np.ndarray, f: np.ndarray, best: float) -> "Data":
         """Return data with rank weights; the first has `best` times the weight of the last."""
-        weights = np.linspace(best, 1.0, len(f))
-        return cls(e, y, f, weights / sqrt(np.mean(weights**2)))
+        return cls(e, y, f, rank_weights(len(f), best))
 
     @cached_property
     def unit(self) -> float:
@@ -81,13 +80,7 @@ class Fitted:
 
     def __call__(self, e: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return the values at points with these standard coordinates and places in R^d, in units of f."""
-        fitted = self._features(e, y) @ self.solution.coefficients
-        if not self.form.ranks:
-            return self.data.f[0] + self.data.unit * fitted
-        # values with the ranks that the model gives; beyond the last one along a line
-        ranks = np.arange(len(self.data.f)) * (2 / len(self.data.f))
-        beyond = np.minimum(fitted, 0.0) + np.maximum(fitted - ranks[-1], 0.0)
-        return np.interp(fitted, ranks, self.data.f) + self.data.unit * beyond
+        return self._in_units_of_f(self._features(e, y) @ self.solution.coefficients)
 
     @property
     def linear(self) -> np.ndarray:
@@ -109,17 +102,33 @@ class Fitted:
         point = vectors @ (np.where(kept, -0.5 / np.where(kept, values, 1.0), 0.0) * (vectors.T @ self.linear))
         return self.centre + self.spread * point if self.form.separable else point
 
-    def left_out(self) -> np.ndarray:
-        """Return for each point the value that the other points predict, docs/math.md (41)."""
+    def left_out(self, which: np.ndarray) -> np.ndarray:
+        """Return for these points of the data the values that the other points predict, docs/math.md (41)."""
         solution = self.solution
-        rows = solution.rows * solution.scale
-        columns, _ = lapack().dtrtrs(solution.factor, rows.T, lower=1)
+        rows, residuals = solution.rows[which], solution.residuals[which]
+        columns, _ = lapack().dtrtrs(solution.factor, (rows * solution.scale).T, lower=1)
         leverage = np.minimum(np.sum(columns**2, axis=0), 1 - 1e-9)
-        targets = rows @ (solution.coefficients / solution.scale) + solution.residuals
-        return (targets - solution.residuals / (1 - leverage)) / self.data.weights
+        targets = rows @ solution.coefficients + residuals
+        return self._in_units_of_f((targets - residuals / (1 - leverage)) / self.data.weights[which])
+
+    def _in_units_of_f(self, fitted: np.ndarray) -> np.ndarray:
+        """Return fitted targets as values of f."""
+        if not self.form.ranks:
+            return self.data.f[0] + self.data.unit * fitted
+        # values with the ranks that the model gives; beyond the last one along a line
+        ranks = np.arange(len(self.data.f)) * (2 / len(self.data.f))
+        beyond = np.minimum(fitted, 0.0) + np.maximum(fitted - ranks[-1], 0.0)
+        return np.interp(fitted, ranks, self.data.f) + self.data.unit * beyond
 
     def _features(self, e: np.ndarray, y: np.ndarray) -> np.ndarray:
         return separable_features((y - self.centre) / self.spread) if self.form.separable else quadratic_features(e)
+
+
+@lru_cache(maxsize=64)
+def rank_weights(m: int, best: float) -> np.ndarray:
+    """Return weights of m points that fall linearly from `best` times the last one, with the mean square 1."""
+    weights = np.linspace(best, 1.0, m)
+    return weights / sqrt(np.mean(weights**2))
 
 
 def fit(data: Data, *forms: Form) -> Fitted | None:
@@ -169,5 +178,5 @@ def ranks_predict_better(data: Data, *, present: bool) -> bool:
     margin = sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))
     for ranks in (False, True):
         if (fitted := choose(data, ranks=ranks)) is not None:
-            tau[ranks] = kendall_tau(data.f, fitted.left_out())
+            tau[ranks] = kendall_tau(data.f, fitted.left_out(np.arange(n)))
     return tau[True] > tau[False] + (-margin if present else margin)

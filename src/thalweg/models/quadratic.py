@@ -20,7 +20,7 @@ class Quadratic:
     Quadratic(tau=0.9, size=2.0, used=0.75, weight=20.0, offer=True, targets='auto')
     """
 
-    tau: float = 0.85
+    tau: float = 0.8
     """Rank correlation with the true values from which the model is trusted (Kendall's tau)."""
     size: float = 2.0
     """Maximal number of points to which the model is fitted, as a multiple of the coefficients of the full quadratic."""

@@ -1,18 +1,21 @@
 """Kendall's rank correlation."""
 
-from math import sqrt
-
 import numpy as np
+
+from thalweg.models.features import pairs
 
 
 def kendall_tau(a: np.ndarray, b: np.ndarray) -> float:
-    """Return Kendall's tau-b of two samples, at most some hundred numbers each; 0 where it is not defined.
+    """Return Kendall's tau-a of two samples of at most some hundred numbers: concordant less discordant pairs, over all pairs.
+
+    Ties count as pairs that are not ranked: on a plateau no model ranks well. 0 for less than two numbers.
 
     >>> kendall_tau(np.array([1.0, 2.0, 3.0]), np.array([10.0, 30.0, 20.0]))
     0.333
+    >>> kendall_tau(np.array([1.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0]))
+    0.667
     """
-    i, j = np.triu_indices(len(a), 1)
+    i, j = pairs(len(a))
     # comparisons, as differences of large values overflow
     one, two = (1.0 * (each[i] > each[j]) - 1.0 * (each[i] < each[j]) for each in (a, b))
-    untied = float(np.sum(one != 0)) * float(np.sum(two != 0))
-    return float(one @ two) / sqrt(untied) if untied else 0.0
+    return float(one @ two) / len(i) if len(i) else 0.0

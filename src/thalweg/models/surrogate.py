@@ -16,18 +16,18 @@ LEAST_SHARE = 0.02
 """Share of the candidates that every generation evaluates, besides one."""
 WINDOW = 15
 """Least number of the newest points over which the ranking is tested."""
-SMALL = 5
-"""The dimension from which the bow is estimated in every second generation only, to save time."""
+SMALL = 10
+"""The largest dimension in which the bow is estimated in every generation; beyond it in every second, to save time."""
 FORM_EVERY = 5
 """Generations from one choice of the form to the next, once the archive is large."""
 RANKS_EVERY = 10
 """Generations from one comparison of ranks and values to the next."""
 NO_FORM = Form(False, np.inf)
 """Stands for the missing form in a checkpoint."""
-OFFERED = 0.5
-"""Rank correlation from which the model's optimum is offered to the next generation."""
+LEFT_OUT = 0.5
+"""Rank correlation from which the model is trusted and its optimum offered, each value predicted without its own point."""
 PATIENCE = 10
-"""Generations without a better point after which one more candidate is evaluated in each generation; then another one."""
+"""After twice as many generations without a better point one more candidate is evaluated in each, then after every so many."""
 
 
 class Surrogate:
@@ -48,8 +48,8 @@ class Surrogate:
         self.generation = 0
         self.ranks = settings.targets == "ranks"
         self.best = np.inf
-        self.tau = 1.0
-        """The last tested rank correlation."""
+        self.left_out = 1.0
+        """The last tested rank correlation with values that were left out of the fit."""
         self.waiting = 0
         """Number of generations since the best value fell."""
         self.info: dict[str, float] = {}
@@ -87,7 +87,7 @@ class Surrogate:
         if data is not None and self._fitted is None:
             self._fitted = choose(data, ranks=self.ranks)
         self.form = None if self._fitted is None else self._fitted.form
-        if self._fitted is None or bend is None or self.d < 2 or (self.d >= SMALL and self.generation % 2):
+        if self._fitted is None or bend is None or self.d < 2 or (self.d > SMALL and self.generation % 2):
             return None
         axis, bow = bend
         moved = self.bend.move(self._fitted, axis, bow)
@@ -131,17 +131,18 @@ class Surrogate:
         self._stale = True
         n = min(len(archive), int(max(WINDOW, min(1.2 * evaluated, 0.75 * self.popsize))))
         fitted = self._fit() if n >= 3 else None
-        tau = 0.0 if fitted is None else kendall_tau(archive.f[:n], fitted(archive.e[:n], archive.y[:n]))
-        self.tau, form = tau, self.form or NO_FORM
+        tau, self.left_out = (0.0, 0.0) if fitted is None else self._correlations(fitted, n)
+        form = self.form or NO_FORM
         self.info = {
             "model_tau": tau,
+            "model_left_out": self.left_out,
             "model_evaluated": evaluated / self.popsize,
             "model_separable": float(form.separable),
             "model_penalty": form.penalty,
             "model_ranks": float(form.ranks),
             "model_bend": float(np.exp(self.bend.evidence)),
         }
-        return tau >= self.settings.tau
+        return tau >= self.settings.tau and self.left_out >= min(self.settings.tau, LEFT_OUT)
 
     @np.errstate(all="ignore")
     def values(self, f: np.ndarray, evaluated: np.ndarray) -> np.ndarray:
@@ -168,7 +169,7 @@ class Surrogate:
     def offer(self) -> tuple[np.ndarray, bool] | None:
         """Return the model's optimum after `prepare`, and whether that is a point of R^d instead of standard coordinates."""
         # the optimum of a model that ranks badly is a random point near the mean, and would shrink the step size
-        fitted = self._fit() if self.settings.offer and self.tau >= OFFERED else None
+        fitted = self._fit() if self.settings.offer and self.left_out >= LEFT_OUT else None
         point = None if fitted is None else fitted.stationary()
         return None if fitted is None or point is None or not np.all(np.isfinite(point)) else (point, fitted.form.separable)
 
@@ -182,7 +183,7 @@ class Surrogate:
             "f": archive.f,
             "candidates": self.candidates,
             "places": self.places,
-            "numbers": np.array([*map(float, numbers), form.penalty, self.best, self.bend.evidence, self.tau]),
+            "numbers": np.array([*map(float, numbers), form.penalty, self.best, self.bend.evidence, self.left_out]),
         }
 
     def unpack(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -195,8 +196,8 @@ class Surrogate:
         for name, array in arrays.items():
             if array.dtype != ours[name].dtype or array.shape != shapes.get(name, ours[name].shape):
                 raise ValueError(f"the model's array {name!r} is {array.dtype} of shape {array.shape}")
-        *numbers, penalty, best, evidence, tau = arrays["numbers"].tolist()
-        if not np.all(np.isfinite(numbers)) or np.isnan(penalty) or np.isnan(best) or not np.isfinite(evidence + tau):
+        *numbers, penalty, best, evidence, left_out = arrays["numbers"].tolist()
+        if not np.all(np.isfinite(numbers)) or np.isnan(penalty) or np.isnan(best) or not np.isfinite(evidence + left_out):
             raise ValueError(f"the model's numbers are {arrays['numbers'].tolist()}")
         generation, ranks, waiting, fresh, separable, form_ranks = (int(number) for number in numbers)
         if not all(np.all(np.isfinite(arrays[name])) for name in shapes) or not penalty > 0:
@@ -207,7 +208,7 @@ class Surrogate:
         archive.e, archive.y, archive.f, archive.fresh = arrays["e"], arrays["y"], arrays["f"], fresh
         self.candidates, self.places = arrays["candidates"], arrays["places"]
         self.generation, self.ranks, self.waiting, self.best = generation, bool(ranks), waiting, best
-        self.tau = tau
+        self.left_out = left_out
         form = Form(bool(separable), penalty, bool(form_ranks))
         self.form, self.bend = None if form == NO_FORM else form, Bend(evidence)
         self._stale = True
@@ -219,6 +220,17 @@ class Surrogate:
             return None
         number = min(n, max(number_of_features(self.d) + self.d + 2, int(self.settings.used * (n + 1))))
         return Data.weighted(*self.archive.best(number), self.settings.weight)
+
+    def _correlations(self, fitted: Fitted, n: int) -> tuple[float, float]:
+        """Return the rank correlations of the newest n values with the fitted ones, and with those that leave each out."""
+        archive = self.archive
+        predicted = fitted(archive.e[:n], archive.y[:n])
+        tau = kendall_tau(archive.f[:n], predicted)
+        # a function of many coefficients ranks the points that it is fitted to, whatever their values
+        used = np.argsort(archive.f, kind="stable")[: len(fitted.data.f)]
+        rows = np.flatnonzero(used < n)
+        predicted[used[rows]] = fitted.left_out(rows)
+        return tau, kendall_tau(archive.f[:n], predicted)
 
     def _fit(self) -> Fitted | None:
         """Return the fit to the archive as it is now, of the generation's form; None where there is none."""
