@@ -1,6 +1,5 @@
 """The benchmark of the quadratic model: its landscapes, its counts, its tables, and that all of its modes run."""
 
-import inspect
 import json
 import os
 from math import inf
@@ -12,11 +11,8 @@ import pytest
 
 pytest.importorskip("cma")
 
-import thalweg
-
-with_model = pytest.mark.skipif(
-    "model" not in inspect.signature(thalweg.minimize).parameters, reason="the library has no argument `model`"
-)
+from thalweg_studies.bbob.record import LADDER, rung
+from thalweg_studies.bbob.reference import Archived
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +66,6 @@ def test_a_run_counts_to_the_target_and_ends_with_the_budget(benchmark, algorith
     assert runs.run(runs.Task(algorithm, "banana-1e5", 2, 0, 20)).evaluations == inf
 
 
-@with_model
 @pytest.mark.parametrize("batch", [0, 2])
 def test_a_run_with_the_model(benchmark, batch):
     runs = benchmark("model_runs")
@@ -161,7 +156,6 @@ def test_the_options(benchmark, capsys):
         assert sentence in capsys.readouterr().err
 
 
-@with_model
 def test_further_bends_are_measured_at_several_moments(benchmark):
     planes = benchmark("model_planes")
     es = next(planes.moments("banana-1e4", 3, 0))
@@ -171,7 +165,6 @@ def test_further_bends_are_measured_at_several_moments(benchmark):
     assert all(0 < share < 1.5 for share in shares)
 
 
-@with_model
 def test_the_model_where_it_can_help_little(benchmark, monkeypatch):
     robust = benchmark("model_robust")
     monkeypatch.setattr(robust, "BUDGET", 60)
@@ -182,3 +175,18 @@ def test_the_model_where_it_can_help_little(benchmark, monkeypatch):
     assert len(table) == 3
     assert table[2].startswith("| exact values | `cma` |")
     assert table[2].endswith("100% ± 0% |")
+
+
+def test_the_table_of_bbob(benchmark):
+    """Runs as they are packed come back, and stand beside archived runtimes with the instances that were solved."""
+    table = benchmark("model_bbob")
+    ladder = [*range(1, len(LADDER) + 1)]
+    runs = [["gnn-cma+quadratic", 2, 1, instance, [60, 1e-9, 0, *ladder]] for instance in (6, 7)]
+    results = table.load({"runs": [*runs, ["gnn-cma+quadratic", 2, 1, 8, [900, 0.5, 3, *ladder[:5]]]]})
+    art = {rung(1e-7): 100.0}
+    archived = {"CMA-ES": {(2, 1): Archived(art, (15, 15))}, "lq-CMA-ES": {(2, 1): Archived(art, (14, 15))}}
+    head, _, line = table.show(table.compare(results, archived)).splitlines()
+    assert head.count("`gnn-cma+quadratic`") == 2
+    runtime = (2 * (rung(1e-7) + 1) + 900) / 2
+    assert f"| {runtime / 100:.2f} [" in line
+    assert line.endswith("| 1.00 | 2 of 3 | 14 of 15 |")

@@ -1,0 +1,96 @@
+"""The table of BBOB on docs/model.md: methods with the model beside archived runtimes of pycma's CMA-ES and lq-CMA-ES.
+
+    thalweg bench bbob --methods gnn-cma+quadratic --dims 2,5,10,20 --instances 6-20 --out out/bbob-model   # some hours
+    python studies/benchmarks/model_bbob.py pack out/bbob-model            # its runs, into results/model_bbob.json.gz
+    python studies/benchmarks/model_bbob.py table FILE docs/model.md       # FILE has the archived runtimes
+
+The archived runtimes are those of COCO's data archive as a table; `thalweg bench bbob --reference` reads the same file. It is
+not part of this repository.
+"""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bbob_pack import packed_run, unpacked_run
+from shared import RESULTS, deliver, make_parser, markdown
+
+from thalweg_studies.bbob.benchmark import Benchmark
+from thalweg_studies.bbob.comparison import GROUPS, Algorithm, Comparison, compare
+from thalweg_studies.bbob.entrant import entrants
+from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, trials
+from thalweg_studies.bbob.reference import choose, read_reference
+from thalweg_studies.bbob.reference_page import mean_text
+from thalweg_studies.bbob.summary import Results
+from thalweg_studies.common.results import MANIFEST, ResultsFolder
+
+FILE = RESULTS / "model_bbob.json.gz"
+METHODS = entrants("gnn-cma+quadratic,cma+quadratic")
+INSTANCES = range(6, 21)
+"""Instances of the report; 1 to 5 are for development."""
+ARCHIVED = "lq-CMA-ES"
+
+
+def pack(folder: Path) -> dict[str, Any]:
+    """Return manifest and runs of a results folder, as far as there are any: [label, d, function, instance, numbers]."""
+    store = ResultsFolder(folder, Benchmark(Settings(), folder))
+    units = [unit for unit in trials(METHODS, FUNCTIONS, DIMENSIONS, INSTANCES) if store.path(unit).exists()]
+    runs = [[unit.entrant.label, unit.dimension, unit.function, unit.instance, packed_run(store, unit)] for unit in units]
+    return {"manifest": json.loads((folder / MANIFEST).read_text()), "runs": runs}
+
+
+def load(content: dict[str, Any]) -> Results:
+    """Return the runs by entrant, dimension and function, then by instance."""
+    results: Results = {}
+    for label, d, function, instance, numbers in content["runs"]:
+        (who,) = entrants(label)
+        results.setdefault((who, d, function), {})[instance] = unpacked_run(numbers)
+    return results
+
+
+def show(comparison: Comparison) -> str:
+    """Return a table of geometric means for each group of functions and dimension, with the runs that were solved."""
+    shown = [who for who in comparison.algorithms if not who.is_archived or who.name == ARCHIVED]
+    head = ["functions", "d", *(name(who) for who in shown), *(f"solved: {name(who)}" for who in shown)]
+    lines: list[list[str]] = []
+    for group, functions in GROUPS.items():
+        for d in comparison.dimensions:
+            run = comparison.functions(d, functions)
+            if run:
+                means = [mean_text(comparison.mean(who, d, run), len(run)) for who in shown]
+                lines.append([group, str(d), *means, *(solved(who, d, run) for who in shown)])
+    return markdown(head, lines)
+
+
+def name(who: Algorithm) -> str:
+    return who.name if who.is_archived else f"`{who.name}`"
+
+
+def solved(who: Algorithm, d: int, functions: Sequence[int]) -> str:
+    """Return the number of runs that reached 1e-8, and of all."""
+    counts = [own for function in functions if (own := who.solved.get((d, function))) is not None]
+    return f"{sum(own[0] for own in counts)} of {sum(own[1] for own in counts)}" if counts else ""
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    modes = parser.add_subparsers(dest="mode", required=True)
+    packing = modes.add_parser("pack", help="write the runs of a results folder into the committed file")
+    packing.add_argument("folder", type=Path, help="results folder of `thalweg bench bbob`")
+    table = modes.add_parser("table", help="write the table into a page, or print it")
+    table.add_argument("reference", type=Path, help="CSV file of archived runtimes")
+    table.add_argument("page", nargs="?", help="page to write the table into, instead of printing it")
+    options = parser.parse_args()
+    if options.mode == "pack":
+        text = json.dumps(pack(options.folder), separators=(",", ":")) + "\n"
+        FILE.write_bytes(gzip.compress(text.encode(), mtime=0))
+        return
+    reference = choose(read_reference(options.reference), ARCHIVED, options.reference)
+    comparison = compare(load(json.loads(gzip.decompress(FILE.read_bytes()))), reference)
+    deliver(show(comparison), options.page, "model_bbob")
+
+
+if __name__ == "__main__":
+    main()
