@@ -166,7 +166,7 @@ def median_ratio(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> list
         return None
     index = rng.integers(len(a), size=(2000, len(a)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        samples = np.nan_to_num(np.median(a[index], 1) / np.median(b[index], 1), nan=np.inf)
+        samples = np.nan_to_num(np.median(a[index], 1) / np.median(b[index], 1), nan=np.inf, posinf=np.inf)
     low, high = np.percentile(samples, (2.5, 97.5), method="nearest")
     return [float(np.median(a) / np.median(b)), float(low), float(high)]
 
