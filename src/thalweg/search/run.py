@@ -16,7 +16,7 @@ from thalweg.search.result import make_result
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.stopping.stop_tests import Generation, StopTests
 from thalweg.space import Space
-from thalweg.strategies.strategy import State, Strategy
+from thalweg.strategies.strategy import HasSqueeze, State, Strategy
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -63,6 +63,8 @@ class Run:
         self.ahead: Drawn | None
         """The next generation, if it was drawn ahead."""
         self.packed, self.ahead = self.steps.begin(start.seed, self.mean, start.sigma0)
+        # a third-party object inside cannot be changed from outside
+        self.can_squeeze = strategy.traceable and isinstance(strategy, HasSqueeze)
         self.halted: dict[str, float] = {}
         """Reasons to stop from outside."""
 
@@ -110,6 +112,9 @@ class Run:
         if failed[0] and self.tests.failed == 0:
             logger.warning("generation %d has no value at all; its points are ranked at random", self.nit + 1)
         state, ahead, seen = self.steps.tell(drawn, f)
+        if seen.finite and self.can_squeeze and np.any(seen.std > self.space.widest):
+            state, seen = self.steps.squeeze(state, seen, np.minimum(1.0, self.space.widest / seen.std))
+            ahead = None
         self.packed, self.ahead = (state, ahead) if seen.finite else (drawn.state, None)
         self.info = seen.info | ({"sigma": seen.info["sigma"] * self.unit} if "sigma" in seen.info else {})
         condition = covariance_condition(seen.scale) if self.nit % 10 == 9 else np.nan

@@ -11,6 +11,9 @@ from thalweg.space.box import Box
 from thalweg.space.scaled import Scaled
 from thalweg.space.space import Space
 
+SHARE = 0.3
+"""A coordinate's unit, the first standard deviation in it, as a share of its range: two of three points lie in the middle."""
+
 
 def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> Space:
     """Make a space from pairs (low, high), one pair for all coordinates, or scipy's `Bounds`; None is an open side.
@@ -43,7 +46,7 @@ def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> Space:
         fault = "closer together than floating-point numbers can resolve" if narrow[i] else "too far apart"
         fix = "widen them" if narrow[i] else "use None for an open side"
         raise ValueError(f"bounds of coordinate {i} are {fault}: ({low[i]:g}, {high[i]:g}); {fix}")
-    return _with_units(Box.between(low, high, 1.0 if units is None else units), units)
+    return _with_units(Box.between(low, high, 1.0 if units is None else units / SHARE), units)
 
 
 def count_coordinates(bounds: Any) -> int | None:

@@ -40,6 +40,10 @@ class Scaled(Space):
         return self.units
 
     @property
+    def widest(self) -> Any:
+        return self.inner.widest / self.units
+
+    @property
     def bounded(self) -> bool:
         return self.inner.bounded
 

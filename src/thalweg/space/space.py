@@ -52,6 +52,15 @@ class Space:
         return 1.0
 
     @property
+    def widest(self) -> Any:
+        """The largest standard deviation that the search distribution may have in each coordinate of R^d.
+
+        It is the width of closed bounds. Beyond that all points are images of one another, so that values cannot tell a search
+        to become narrower again.
+        """
+        return np.asarray(np.inf)
+
+    @property
     def bounded(self) -> bool:
         """True if some side of some coordinate has a bound."""
         return False

@@ -6,14 +6,11 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_array, as_positive, shortened
-from thalweg.space.bounds import count_coordinates, make_space
+from thalweg.space.bounds import SHARE, count_coordinates, make_space
 from thalweg.space.space import Space
 
 Sigma0 = float | Sequence[float] | np.ndarray | None
 """Type of the argument `sigma0`."""
-
-SHARE = 0.3
-"""Default of sigma0 in closed bounds, as a share of their width: two of three points around the middle lie inside."""
 
 
 def make_scaled_space(bounds: Any, d: int, sigma0: Any) -> tuple[Space, float]:
