@@ -17,7 +17,7 @@ def misfit(x: np.ndarray) -> float:
     return float(np.sum((a * np.exp(-b * t) + c - signal) ** 2))
 
 
-# all three are of order 1, so one sigma0 fits them; otherwise scale them first
+# all three are of order 1, so one sigma0 fits them; otherwise give one for each
 result = thalweg.minimize(misfit, x0=[1.0, 1.0, 1.0], sigma0=0.5, bounds=[(0, 10), (0, 10), (0, None)], seed=1)
 
 print(result.message)

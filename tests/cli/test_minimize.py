@@ -108,15 +108,25 @@ def test_all_options_reach_minimize(monkeypatch: pytest.MonkeyPatch):
         raise ValueError("far enough")
 
     monkeypatch.setattr(thalweg, "minimize", minimize)
-    common = ["minimize", "model_for_tests:batch", "--dimension", 2, "--bounds=-5,5;0,1", "--popsize", 12, "--ftarget=-1"]
+    common = [
+        "minimize",
+        "model_for_tests:batch",
+        "--dimension",
+        2,
+        "--bounds=-5,5",
+        "--sigma0=0.1,1",
+        "--popsize",
+        12,
+        "--ftarget=-1",
+    ]
     result = call(*common, "--max-evals", 1e4, "--timeout", 60, "--restarts", 3, "--bipop", "--option", "tolx=1e-9")
     assert result.stderr == "Error: far enough\n"
     assert given.pop("fun").__name__ == "batch"
-    assert given.pop("x0").tolist() == [0.0, 0.5]
+    assert given.pop("x0") is None
     assert isinstance(given.pop("seed"), int)
     assert given == {
-        "sigma0": 0.3,
-        "bounds": [(-5.0, 5.0), (0.0, 1.0)],
+        "sigma0": [0.1, 1.0],
+        "bounds": [(-5.0, 5.0), (-5.0, 5.0)],
         "method": "gnn-cma",
         "model": None,
         "popsize": 12,
@@ -218,7 +228,10 @@ def test_a_program_out_of_time():
         ("model_for_tests:sphere", ["--x0", "--dimension", "--bounds"]),
         ("model_for_tests:sphere --x0 0,zero", ["--x0", "random", "0,zero"]),
         ("model_for_tests:sphere --x0 1,2 --dimension 3", ["--x0 has 2 coordinates", "--dimension is 3"]),
-        ("model_for_tests:sphere --dimension 3 --bounds 0,", ["--bounds", "closed", "--x0"]),
+        ("model_for_tests:sphere --dimension 3 --bounds 0, --x0 random", ["--bounds", "closed", "--x0"]),
+        ("model_for_tests:sphere --x0 1 --sigma0 a", ["--sigma0 must be a number", "'a'"]),
+        ("model_for_tests:sphere --x0 1 --sigma0 0", ["sigma0 must be", "above 0, got 0"]),
+        ("model_for_tests:sphere --x0 1 --sigma0 1,2", ["sigma0 must be", "1 coordinates, got shape (2,)"]),
         ("model_for_tests:sphere --x0 1 --bounds 0", ["--bounds", "pair", "'0'"]),
         ("model_for_tests:sphere --x0 1 --bounds 0,one", ["--bounds", "numbers", "'one'"]),
         ("model_for_tests:sphere --x0 9 --bounds 0,1", ["x0[0] = 9", "bounds (0, 1)"]),

@@ -122,6 +122,7 @@ def test_a_finished_run_goes_on_with_a_larger_budget(tmp_path):
         ({"seed": 2}, "its seed is 1, here it is 2"),
         ({"bounds": (-9, 9)}, "its bounds is None"),
         ({"sigma0": 2.0}, r"its sigma0 is 1\.0, here it is 2\.0"),
+        ({"sigma0": [1.0, 2.0]}, r"its sigma0 is 1\.0, here it is \[1\.0, 2\.0\]"),
     ],
 )
 def test_a_checkpoint_of_another_problem(tmp_path, change, words):

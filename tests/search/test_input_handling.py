@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import Bounds
 
 from thalweg.search.minimize import minimize
 from thalweg.search.optimizer import Optimizer
@@ -26,9 +27,29 @@ def test_sigma0_not_above_zero(sigma0):
     assert f"{sigma0:g}" in str(error.value)
 
 
-@given(no_numbers)
+@given(no_numbers.filter(lambda value: value is not None and value != [1, 2]))
 def test_sigma0_no_number(sigma0):
     with pytest.raises(TypeError, match="sigma0 must be a number, got"):
+        make(sigma0=sigma0)
+
+
+@pytest.mark.parametrize("sigma0", [["1", "2"], [[1], [1, 2]], [1j, 1], [None, 1], [object(), 1]])
+def test_sigma0_of_coordinates_no_numbers(sigma0):
+    with pytest.raises((TypeError, ValueError), match=r"sigma0(\[0\])? must be a"):
+        make(sigma0=sigma0)
+
+
+@given(st.integers(0, 1), st.floats(max_value=0.0) | not_finite)
+def test_sigma0_of_a_coordinate_not_above_zero(i, bad):
+    sigma0 = [0.5, 0.5]
+    sigma0[i] = bad
+    with pytest.raises(ValueError, match=rf"^sigma0\[{i}\] must be .*got "):
+        make(sigma0=sigma0)
+
+
+@given(st.lists(st.floats(0.1, 10), max_size=5).filter(lambda steps: len(steps) != 2))
+def test_sigma0_of_another_number_of_coordinates(sigma0):
+    with pytest.raises(ValueError, match=rf"^sigma0 must be .* each of the 2 coordinates, got shape \({len(sigma0)},\); pass"):
         make(sigma0=sigma0)
 
 
@@ -49,10 +70,16 @@ def test_x0_empty():
         make([])
 
 
-@pytest.mark.parametrize("x0", ["abc", None, [1j], [[1], [1, 2]], {"a": 1}, ["1", "2"]])
+@pytest.mark.parametrize("x0", ["abc", [1j], [[1], [1, 2]], {"a": 1}, ["1", "2"]])
 def test_x0_no_numbers(x0):
     with pytest.raises(TypeError, match="x0 must be an array of real numbers, got"):
         make(x0)
+
+
+@pytest.mark.parametrize("bounds", [None, (0, 1), (None, 5), Bounds(0, 5), []])
+def test_no_x0_and_no_number_of_coordinates(bounds):
+    with pytest.raises(ValueError, match=r"^x0 is None and .*bounds.*; pass the start, such as x0=\[0.0, 0.0\], or bounds"):
+        make(None, bounds=bounds)
 
 
 @given(st.integers(max_value=1))

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from thalweg.batch.device_loop import Setup, evaluate
+from thalweg.batch.device_loop import Setup, evaluate, limit
 from thalweg.compiled.generation import generation, is_finite
 from thalweg.compiled.keys import as_key
 from thalweg.compiled.steps import scale_of
@@ -120,7 +120,7 @@ def run_chunk(
 
 def _advance(setup: Setup, space: Space, lane: LaneState, args: Any, targets: Array) -> tuple[LaneState, Observation, Array]:
     """Return the lane a generation later, what was seen, and for each target the first point that reaches it (n: none)."""
-    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, args))
+    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, args), limit(space))
     mean, std = learned.mean, learned.std
     finite = is_finite((learned.state, mean, std))
     f = ranking.sanitise(f)

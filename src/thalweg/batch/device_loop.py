@@ -129,6 +129,11 @@ def evaluate(setup: Setup, space: Space, args: Any, y: Array) -> tuple[Array, Ar
     return x, f.astype(x.dtype)
 
 
+def limit(space: Space) -> Array | None:
+    """Return the largest standard deviations in a space; None without bounds, whose programs need no such limit."""
+    return space.widest if space.bounded else None
+
+
 def _begin(setup: Setup, space: Space, run: RunInput, row: Array) -> Lane:
     first = space.to_objective(run.x0, jnp)
     state = setup.strategy.init(run.key, run.x0, run.sigma0)
@@ -137,7 +142,7 @@ def _begin(setup: Setup, space: Space, run: RunInput, row: Array) -> Lane:
 
 def _advance(setup: Setup, ftarget: Array, space: Space, lane: Lane) -> tuple[Lane, tuple[Array, Info]]:
     """Return the lane a generation later, and the median value and info of that generation."""
-    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, lane.run.args))
+    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, lane.run.args), limit(space))
     ranked = ranking.sanitise(f)
     i = jnp.argmin(ranked)
     better = lane.going & (ranked[i] < lane.best_f)

@@ -42,7 +42,7 @@ def run_many(
         fun: The objective, called as fun(x, *args) with one point (d,), or with `vectorized` a generation (n, d), within
             `jax.vmap`. The compiled program is kept for as long as the function object is the same.
         x0: One start (d,) for all runs, or one each (runs, d).
-        sigma0: One number, or one each.
+        sigma0: One number, or one for each run. Coordinates cannot have one each here: minimise over scaled variables.
         seeds: One whole number per run; an int n stands for range(n). The same seed gives an `Optimizer` the same draws.
         generations: Maximal number of generations of each run.
         args: Arrays (or pytrees of arrays) whose first axis runs over the runs.

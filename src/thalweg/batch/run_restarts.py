@@ -7,13 +7,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from thalweg._common.checks import as_array, as_count, as_positive, shortened
+from thalweg._common.checks import as_array, as_count, shortened
 from thalweg.batch.arguments import as_seeds, check_args, check_traceable
 from thalweg.batch.chunk import BLOCK
 from thalweg.batch.scheduler import BatchSettings, RunSummary, Task, run_tasks
 from thalweg.search.campaign import Campaign, check_restarts, first_point
 from thalweg.search.stopping import Budget, Tolerances
-from thalweg.space import make_space
+from thalweg.space import Sigma0, make_scaled_space
 from thalweg.strategies.registry import make_strategy
 from thalweg.strategies.strategy import Array, Strategy
 
@@ -52,7 +52,7 @@ def run_restarts(
     method: str | Strategy,
     fun: Callable[..., Array],
     x0: Any,
-    sigma0: float = 1.0,
+    sigma0: Sigma0 = None,
     *,
     seeds: int | Sequence[int] | np.ndarray,
     max_evals: float,
@@ -83,7 +83,7 @@ def run_restarts(
             `jax.vmap`. The compiled programs are kept for as long as the function object is the same.
         x0: One start (d,) for all problems, one each (problems, d), or a callable that draws one for each run from a numpy
             Generator.
-        sigma0: The first standard deviation in every coordinate.
+        sigma0: The first standard deviation as in `minimize`: a number, one for each coordinate, or None.
         seeds: One whole number per problem; an int n stands for range(n). The same seed gives `minimize` the same runs.
         max_evals: A problem ends with the generation that reaches this number of evaluations, over all its runs.
         restarts: Number of restarts with twice the population; with `bipop` small runs come in addition.
@@ -108,17 +108,17 @@ def run_restarts(
     d = len(first_point(points[0], numbers[0]))
     goals: list[Any] = [None] * len(numbers) if ftarget is None else _rows(ftarget, "ftarget", len(numbers)).tolist()
     levels = _rows(targets, "targets", len(numbers), wide=True)
-    sigma0, size, budget = as_positive(sigma0, "sigma0"), strategy.population(d), Budget.checked(max_evals, None, None, None)
+    space, step = make_scaled_space(bounds, d, sigma0)
+    size, budget = strategy.population(d), Budget.checked(max_evals, None, None, None)
     limit = restarts > 0 or budget.max_evals is None
     tasks = [
-        Task(point, Campaign(size, sigma0, seed, restarts, bool(bipop), replace(budget, ftarget=goal), limit))
+        Task(point, Campaign(size, step, seed, restarts, bool(bipop), replace(budget, ftarget=goal), limit))
         for point, seed, goal in zip(points, numbers, goals, strict=True)
     ]
     length = as_count(chunk, "chunk")
     if length % BLOCK:
         raise ValueError(f"chunk must be a multiple of {BLOCK}, got {length}")
     lanes = len(numbers) if batch_size is None else min(as_count(batch_size, "batch_size"), len(numbers))
-    space = make_space(bounds, d)
     with jax.enable_x64(True):
         tables = jax.device_put((args, levels, space))
         busy = 0 if jax.default_backend() == "cpu" else 8192  # the order of magnitude of a GPU's cores

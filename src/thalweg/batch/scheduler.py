@@ -37,6 +37,7 @@ class RunSummary(NamedTuple):
 
     popsize: int
     sigma0: float
+    """The first standard deviation, in the space's units."""
     nfev: int
     nit: int
     fun: float

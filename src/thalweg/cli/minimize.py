@@ -9,7 +9,7 @@ import click
 
 import thalweg
 from thalweg._common.checks import as_seed
-from thalweg.cli.problem import default_sigma0, read_bounds, read_options, read_start
+from thalweg.cli.problem import for_each, read_bounds, read_options, read_sigma0, read_start
 from thalweg.cli.running import run_and_report
 from thalweg.cli.settings import RunSettings, shared_options
 from thalweg.models import MODELS
@@ -21,7 +21,7 @@ from thalweg.search.stopping import Budget
 @click.option(
     "--x0",
     help='Starting point: numbers as in "0,0,0", @file (.json, .csv or .npy), or random for a random point within --bounds.  '
-    "[default: the centre of --bounds]",
+    "[default: the middle of --bounds; on a coordinate with an open side 0, or sigma0 inside the bound]",
 )
 @click.option(
     "--dimension",
@@ -30,9 +30,8 @@ from thalweg.search.stopping import Budget
 )
 @click.option(
     "--sigma0",
-    type=float,
-    help="Initial standard deviation of the points in each coordinate, in units of x.  [default: 0.3 times the narrowest "
-    "interval of --bounds if all are closed, else 1]",
+    help="Initial standard deviation of the points, in units of x: one number for all coordinates, or one for each as in "
+    '"0.1,1,10", or @file.  [default: 0.3 times the width of --bounds in each coordinate that has two, else 1]',
 )
 @click.option(
     "--bounds",
@@ -79,7 +78,7 @@ from thalweg.search.stopping import Budget
 def minimize(
     x0: str | None,
     dimension: int | None,
-    sigma0: float | None,
+    sigma0: str | None,
     bounds: str | None,
     seed: int | None,
     option: tuple[str, ...],
@@ -110,11 +109,12 @@ def minimize(
     saved = checkpoints.read(checkpoint).contents if checkpoint is not None and checkpoint.exists() else None
     seed = as_seed(saved["problem"]["seed"] if seed is None and saved is not None else seed)
     start = read_start(x0, dimension, box, seed)
+    box = for_each(box, dimension if start is None else None)
     run = partial(
         thalweg.minimize,
         settings.objective(),
         start,
-        default_sigma0(box, len(start)) if sigma0 is None else sigma0,
+        read_sigma0(sigma0),
         bounds=box,
         seed=seed,
         options=read_options(option),
@@ -123,7 +123,8 @@ def minimize(
         **settings.arguments(),
     )
     elapsed = 0.0 if saved is None else saved["elapsed"]
-    run_and_report(run, settings, f"{settings.name}, {own['method']}, d = {len(start)}", settings.budget, elapsed, checkpoint)
+    title = f"{settings.name}, {own['method']}, d = {len(box if start is None else start)}"
+    run_and_report(run, settings, title, settings.budget, elapsed, checkpoint)
 
 
 @click.command(context_settings={"show_default": True})

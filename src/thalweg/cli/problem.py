@@ -1,4 +1,4 @@
-"""Parsing of the problem on the command line: starting point, bounds, options, and the function."""
+"""Parsing of the problem on the command line: starting point, step, bounds, options, and the function."""
 
 import contextlib
 import csv
@@ -35,40 +35,47 @@ def read_bounds(text: str) -> Pair | list[Pair]:
     return pairs[0] if len(pairs) == 1 else pairs
 
 
-def read_start(text: str | None, dimension: int | None, bounds: Any, seed: int) -> np.ndarray:
-    """Return the starting point: numbers, those of a @file, the centre of the bounds (None) or a point in them ("random").
+def read_start(text: str | None, dimension: int | None, bounds: Any, seed: int) -> np.ndarray | None:
+    """Return the starting point: numbers, those of a @file, or a point in the bounds ("random"); None is their middle.
 
     >>> read_start("1,2", None, None, seed=0).tolist(), read_start("0", 3, None, seed=0).tolist()
     ([1.0, 2.0], [0.0, 0.0, 0.0])
-    >>> read_start(None, 2, (0, 10), seed=0).tolist()
-    [5.0, 5.0]
     """
     if text is not None and text != RANDOM:
-        x0 = _point(text)
+        x0 = _numbers(text, "--x0", f"numbers separated by commas, @file or {RANDOM}")
         if dimension is not None and len(x0) not in (1, dimension):
             raise ValueError(f"--x0 has {len(x0)} coordinates, but --dimension is {dimension}; omit --dimension")
         return x0 if dimension is None else np.broadcast_to(x0, (dimension,)).copy()
-    if dimension is None and isinstance(bounds, list):
-        dimension = len(bounds)
-    if dimension is None:
+    dimension = len(bounds) if dimension is None and isinstance(bounds, list) else dimension
+    if dimension is None or bounds is None:
         raise ValueError('--x0 is missing: pass the starting point, as in --x0 "0,0,0", or --dimension and --bounds')
     space = make_space(bounds, dimension)
-    if not np.all(space.closed):
-        raise ValueError("--bounds must be closed on both sides if --x0 gives no numbers, because the run starts within them")
     if text is None:
-        return (space.sides[0] + space.sides[1]) / 2
+        return None
+    if not np.all(space.closed):
+        raise ValueError(f"--bounds must be closed on both sides if --x0 is {RANDOM}, because the point is drawn within them")
     return first_point(lambda rng: rng.uniform(*space.sides), seed)
 
 
-def default_sigma0(bounds: Any, d: int) -> float:
-    """Return 0.3 times the narrowest width of the bounds if all of them are closed, otherwise 1.
+def for_each(bounds: Pair | list[Pair] | None, dimension: int | None) -> Any:
+    """Return the bounds with a pair for each coordinate, if their number is known.
 
-    >>> default_sigma0([(0, 1), (0, 10)], 2), default_sigma0(None, 2)
-    (0.3, 1.0)
+    >>> for_each((0.0, 1.0), 2)
+    [(0.0, 1.0), (0.0, 1.0)]
     """
-    space = make_space(bounds, d)
-    low, high = space.sides
-    return float(0.3 * np.min(high - low)) if np.all(space.closed) else 1.0
+    return [bounds] * dimension if isinstance(bounds, tuple) and dimension is not None else bounds
+
+
+def read_sigma0(text: str | None) -> float | list[float] | None:
+    """Return one number for all coordinates, or a list with one for each; None is the default.
+
+    >>> read_sigma0("0.5"), read_sigma0("0.1,1,10")
+    (0.5, [0.1, 1.0, 10.0])
+    """
+    if text is None:
+        return None
+    numbers: list[float] = _numbers(text, "--sigma0", "a number, numbers separated by commas or @file").tolist()
+    return numbers if "," in text or text.startswith("@") else numbers[0]
 
 
 def read_options(pairs: Iterable[str]) -> dict[str, Any] | None:
@@ -147,12 +154,12 @@ def _imported(name: str, target: str) -> Any:
         raise ValueError(f"{target!r} cannot be imported: {type(error).__name__}: {error}") from error
 
 
-def _point(text: str) -> np.ndarray:
-    found: Any = read_file(text[1:], "--x0") if text.startswith("@") else text.split(",")
+def _numbers(text: str, option: str, forms: str) -> np.ndarray:
+    found: Any = read_file(text[1:], option) if text.startswith("@") else text.split(",")
     try:
         return np.atleast_1d(np.array(found, dtype=object).ravel().astype(float))
     except (TypeError, ValueError):
-        raise ValueError(f"--x0 must be numbers separated by commas, @file or {RANDOM}, got {shortened(text)}") from None
+        raise ValueError(f"{option} must be {forms}, got {shortened(text)}") from None
 
 
 def _pair(sides: Any, text: str) -> Pair:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from thalweg.strategies.strategy import Array, Info, State, Strategy
+from thalweg.strategies.strategy import Array, HasSqueeze, Info, State, Strategy
 
 Evaluate = Callable[[Array], tuple[Array, Array]]
 """Maps points y of R^d to the points x that the objective takes, and their values f."""
@@ -35,11 +35,24 @@ def learn(strategy: Strategy, state: State, e: Array, y: Array, f: Array) -> Lea
     return Learned(state, *strategy.spread(state), info)
 
 
-def generation(strategy: Strategy, state: State, evaluate: Evaluate) -> Generation:
-    """Make a whole generation, for objectives that JAX can trace."""
+def generation(strategy: Strategy, state: State, evaluate: Evaluate, widest: Array | None = None) -> Generation:
+    """Make a whole generation, for objectives that JAX can trace; `widest` limits the standard deviations after it."""
     e, y, asked = strategy.ask(state)
     x, f = evaluate(y)
-    return Generation(x, f, learn(strategy, asked, e, y, f))
+    learned = learn(strategy, asked, e, y, f)
+    if widest is None or not isinstance(strategy, HasSqueeze):
+        return Generation(x, f, learned)
+    factors = jnp.minimum(1.0, widest / learned.std)
+    narrower = squeeze(strategy, learned, factors)
+    return Generation(x, f, jax.tree.map(lambda new, old: jnp.where(jnp.any(factors < 1), new, old), narrower, learned))
+
+
+def squeeze(strategy: HasSqueeze, learned: Learned, factors: Array) -> Learned:
+    """Multiply a search distribution by factors around its mean, and what is shown of it."""
+    info = learned.info.copy()
+    if "sigma" in info:
+        info["sigma"] = info["sigma"] * jnp.exp(jnp.mean(jnp.log(factors)))
+    return Learned(strategy.squeezed(learned.state, factors), learned.mean, learned.std * factors, info)
 
 
 def is_finite(tree: State) -> Array:

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from thalweg.compiled import disk_cache
-from thalweg.compiled.generation import is_finite, learn
+from thalweg.compiled.generation import Learned, is_finite, learn, squeeze
 from thalweg.compiled.keys import as_key, seed_words
 from thalweg.compiled.program import Program
-from thalweg.strategies.strategy import Array, HasAffineScale, HasPlace, State, Strategy
+from thalweg.strategies.strategy import Array, HasAffineScale, HasPlace, HasSqueeze, State, Strategy
 
 
 class Drawn(NamedTuple):
@@ -67,6 +67,7 @@ class Steps:
         self._invert: Callable[..., Array] = jax.jit(self._draws_of) if self.compiles else self._draws_of
         self._place: Callable[..., Array] = jax.jit(self._points_of) if self.compiles else self._points_of
         self._locate: Callable[..., tuple[Array, Array]] = jax.jit(self._located) if self.compiles else self._located
+        self._squeeze: Callable[..., Any] = jax.jit(self._squeezed) if self.compiles else self._squeezed
         if self.compiles:  # both compile at the same time, while the caller goes on
             point, number = jax.ShapeDtypeStruct((d,), float), jax.ShapeDtypeStruct((), float)
             self._begin = Program(self._first, jax.ShapeDtypeStruct((2,), np.uint32), point, number)
@@ -94,6 +95,13 @@ class Steps:
         finite, *info = seen[2 * d :].tolist()
         view = Observation(seen[:d], seen[d : 2 * d], bool(finite), dict(zip(self.names, info, strict=True)), scale)
         return state, self._rebuilt(state, ahead), view
+
+    def squeeze(self, state: State, seen: Observation, factors: np.ndarray) -> tuple[State, Observation]:
+        """Multiply the search distribution by factors around its mean; return the state and what the host needs."""
+        with jax.enable_x64(True):
+            state, std, info, scale = self._squeeze(self.packed(state), seen.std, seen.info, factors)
+        shown = {name: float(value) for name, value in info.items()}
+        return state, seen._replace(std=np.array(std), info=shown, scale=scale)
 
     def invert(self, state: State, y: np.ndarray) -> np.ndarray:
         """Return the standard draws that give the points y."""
@@ -151,6 +159,12 @@ class Steps:
     def _located(self, state: State, y: Array) -> tuple[Array, Array]:
         own, y = self.unpacked(state), jnp.asarray(y)
         return self.strategy.invert(own, y), self.strategy.log_prob(own, y)
+
+    def _squeezed(self, state: State, std: Array, info: Any, factors: Array) -> tuple[State, Array, Any, Any]:
+        if not isinstance(self.strategy, HasSqueeze):
+            raise TypeError(f"{type(self.strategy).__name__} has no method `squeezed`, which makes its distribution narrower")
+        learned = squeeze(self.strategy, Learned(self.unpacked(state), std, std, info), factors)
+        return self.packed(learned.state), learned.std, learned.info, scale_of(self.strategy, learned.state)
 
     def _next(self, state: State, e: Array, y: Array, f: Array) -> tuple[State, Any, Array, Any]:
         state, mean, std, info = learn(self.strategy, self.unpacked(state), e, y, jnp.asarray(f))

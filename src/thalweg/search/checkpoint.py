@@ -104,8 +104,8 @@ def problem_of(
         "dimension": len(x0),
         "x0": x0.tolist(),
         "x0_is_drawn": drawn,
-        "sigma0": campaign.sigma0,
         "bounds": space.pairs,
+        "sigma0": np.multiply(campaign.sigma0, space.scale).tolist(),
         "seed": campaign.seed,
         "bipop": campaign.bipop,
     }

@@ -4,11 +4,11 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from thalweg._common.checks import as_count, as_point, as_positive, shortened
+from thalweg._common.checks import as_count, as_point, shortened
 from thalweg.models import unpack_model
 from thalweg.search.campaign import check_restarts
 from thalweg.search.stopping import Budget, Tolerances
-from thalweg.space import make_space
+from thalweg.space import make_scaled_space
 from thalweg.storage.schema import BigCount, misfit
 from thalweg.strategies.registry import make_strategy
 
@@ -23,7 +23,7 @@ class SavedProblem(TypedDict):
     dimension: int
     x0: list[float]
     x0_is_drawn: bool
-    sigma0: float
+    sigma0: float | list[float]
     bounds: list[list[float | None]] | None
     seed: BigCount
     bipop: bool
@@ -133,8 +133,7 @@ def _check(problem: SavedProblem, settings: SavedSettings, campaign: SavedCampai
     """Raise what an `Optimizer` of these settings would, before anything is compiled or of its size."""
     d = problem["dimension"]
     _check_point(problem["x0"], d)
-    make_space(problem["bounds"], d).check(np.asarray(problem["x0"], float), "x0")
-    as_positive(problem["sigma0"], "sigma0")
+    make_scaled_space(problem["bounds"], d, problem["sigma0"])[0].check(np.asarray(problem["x0"], float), "x0")
     unpack_model(problem.get("model"))
     check_restarts(settings["restarts"], problem["bipop"])
     Budget.checked(*(settings[name] for name in ("max_evals", "max_iter", "ftarget", "timeout")))

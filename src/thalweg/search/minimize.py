@@ -14,6 +14,7 @@ from thalweg.search.asynchronous import AsynchronousLoop
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
 from thalweg.search.synchronous import SynchronousLoop
+from thalweg.space import Sigma0
 from thalweg.storage.log import open_log, read_log
 from thalweg.strategies.strategy import Strategy
 
@@ -28,8 +29,8 @@ CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callba
 
 def minimize(
     fun: Callable[..., Any],
-    x0: Any,
-    sigma0: float = 1.0,
+    x0: Any = None,
+    sigma0: Sigma0 = None,
     *,
     method: str | Strategy = "gnn-cma",
     model: str | Quadratic | None = None,
@@ -63,8 +64,12 @@ def minimize(
     Args:
         fun: The objective, called as fun(x, *args) with x of shape (d,); returns a number. NaN, None or an exception make the
             point rank last.
-        x0: The start, of shape (d,); or a callable that draws the start of each run from a numpy Generator.
-        sigma0: The first standard deviation in every coordinate: about a third of the distance to where the minimum may be.
+        x0: The start, of shape (d,); or a callable that draws the start of each run from a numpy Generator. None starts in the
+            middle of `bounds`, which must then have a pair for each coordinate; a coordinate that is open on a side starts at
+            0, or one sigma0 inside its bound where 0 is not as far inside.
+        sigma0: The first standard deviation, about a third of the distance to where the minimum may be: a number for all
+            coordinates, or one for each. With one for each the search runs in units of them, so that variables of very
+            different sizes need no scaling by hand. None: 0.3 times the width of a coordinate with two bounds, 1 for others.
         method: A name out of `thalweg.METHODS`, or a strategy.
         model: "quadratic" (or `thalweg.Quadratic(...)`) for objectives that take longer than some milliseconds: a quadratic
             function, fitted to the values so far, chooses which points of a generation are worth an evaluation and stands in

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_count, as_point, as_positive, as_seed
+from thalweg._common.checks import Seed, as_count, as_point, as_seed
 from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
@@ -22,7 +22,7 @@ from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.told import numbers
 from thalweg.search.view import SearchView
-from thalweg.space import make_space
+from thalweg.space import Sigma0, make_scaled_space, middle
 from thalweg.strategies.registry import make_strategy, with_popsize
 from thalweg.strategies.strategy import State, Strategy
 
@@ -57,8 +57,8 @@ class Optimizer(SearchView):
 
     def __init__(
         self,
-        x0: Any,
-        sigma0: float = 1.0,
+        x0: Any = None,
+        sigma0: Sigma0 = None,
         *,
         method: str | Strategy = "gnn-cma",
         model: str | Quadratic | None = None,
@@ -76,20 +76,19 @@ class Optimizer(SearchView):
         restarts = check_restarts(restarts, bipop)
         budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
         self.seed = as_seed(seed)
-        self.x0 = x0 if callable(x0) else as_point(x0)
+        self.x0 = middle(bounds, sigma0) if x0 is None else x0 if callable(x0) else as_point(x0)
         self.first = first_point(self.x0, self.seed)
         """The start of the first run."""
         self.d = len(self.first)
-        sigma0 = as_positive(sigma0, "sigma0", "a third of the distance to where the minimum may be is a good start")
+        self.space, step = make_scaled_space(bounds, self.d, sigma0)
         self.tolerances, rest = Tolerances.pick(options)
         self.method, self.options = method, dict(options or {})
         self.strategy, self.popsize_given = make_strategy(method, popsize, **rest), popsize
         self.model = make_model(model)
         strategy_for(self.model, self.strategy)
-        self.space = make_space(bounds, self.d)
         # inf is a budget too: that of a search that nothing but its criteria shall end
         limit = restarts > 0 or (max_evals is None and max_iter is None and timeout is None)
-        self.campaign = Campaign(self.strategy.population(self.d), sigma0, self.seed, restarts, bool(bipop), budget, limit)
+        self.campaign = Campaign(self.strategy.population(self.d), step, self.seed, restarts, bool(bipop), budget, limit)
         """The account over all runs."""
         self.injected = np.empty((0, self.d))
         """Points that wait for a place in the next generation."""

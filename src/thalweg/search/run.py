@@ -16,7 +16,7 @@ from thalweg.search.result import make_result
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.stopping.stop_tests import Generation, StopTests
 from thalweg.space import Space
-from thalweg.strategies.strategy import State, Strategy
+from thalweg.strategies.strategy import HasSqueeze, State, Strategy
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -45,6 +45,8 @@ class Run:
         space.check(start.x0, "x0")
         self.strategy, self.space, self.start, self.budget = strategy, space, start, budget
         self.d = len(start.x0)
+        self.unit = float(np.exp(np.mean(np.log(space.scale))))
+        """Geometric mean of the space's units: in these the step-size is shown."""
         self.popsize = strategy.population(self.d)
         self.tests = StopTests(self.d, self.popsize, start.sigma0, tolerances)
         self.best = Best(start.x0.copy(), np.inf, 0)
@@ -53,7 +55,7 @@ class Run:
         self.info: dict[str, float] = {}
         """Numbers that the strategy shows of the last generation, by name."""
         self.mean = space.to_search(start.x0)
-        """Mean of the search distribution, in R^d."""
+        """Mean of the search distribution, in R^d: the space maps it to the objective's argument."""
         self.std = np.full(self.d, start.sigma0)
         """Standard deviation of the search distribution per coordinate, in R^d."""
         self.steps = steps_of(strategy, self.d)
@@ -61,6 +63,8 @@ class Run:
         self.ahead: Drawn | None
         """The next generation, if it was drawn ahead."""
         self.packed, self.ahead = self.steps.begin(start.seed, self.mean, start.sigma0)
+        # a third-party object inside cannot be changed from outside
+        self.can_squeeze = strategy.traceable and isinstance(strategy, HasSqueeze)
         self.halted: dict[str, float] = {}
         """Reasons to stop from outside."""
 
@@ -80,8 +84,8 @@ class Run:
 
     @property
     def sigma(self) -> float:
-        """The step-size."""
-        return self.info.get("sigma", float(np.sqrt(np.mean(self.std**2))))
+        """The step-size, in units of the objective's argument."""
+        return self.info.get("sigma", float(np.sqrt(np.mean(self.std**2))) * self.unit)
 
     def move_to(self, packed: State) -> None:
         """Go on from a state of the compiled steps; the next generation is drawn when it is asked for."""
@@ -108,8 +112,11 @@ class Run:
         if failed[0] and self.tests.failed == 0:
             logger.warning("generation %d has no value at all; its points are ranked at random", self.nit + 1)
         state, ahead, seen = self.steps.tell(drawn, f)
+        if seen.finite and self.can_squeeze and np.any(seen.std > self.space.widest):
+            state, seen = self.steps.squeeze(state, seen, np.minimum(1.0, self.space.widest / seen.std))
+            ahead = None
         self.packed, self.ahead = (state, ahead) if seen.finite else (drawn.state, None)
-        self.info = seen.info
+        self.info = seen.info | ({"sigma": seen.info["sigma"] * self.unit} if "sigma" in seen.info else {})
         condition = covariance_condition(seen.scale) if self.nit % 10 == 9 else np.nan
         generation = Generation(ranked, seen.mean, seen.std, condition, seen.finite, self.nfev, self.best.f, self.best.nfev)
         self.tests.observe(generation, self.mean)
@@ -140,7 +147,7 @@ class Run:
             improved=self.best.f < self.tests.first,
             sigma=self.sigma,
             mean=np.array(self.space.to_objective(self.mean)),
-            std=self.std.copy(),
+            std=self.std * self.space.scale,
             popsize=self.popsize,
             failures=self.failures,
             info=dict(self.info),

@@ -45,17 +45,17 @@ class SearchView:
 
     @property
     def mean(self) -> np.ndarray:
-        """Mean of the present search distribution, in R^d."""
-        return self.run.mean
+        """Mean of the present search distribution, in units of the objective's argument; not folded into the bounds."""
+        return self.run.mean * self.run.space.scale
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation of the present search distribution per coordinate, in R^d."""
-        return self.run.std
+        """Standard deviation of the present search distribution per coordinate, in units of the objective's argument."""
+        return self.run.std * self.run.space.scale
 
     @property
     def sigma(self) -> float:
-        """Step-size of the present run."""
+        """Step-size of the present run, in units of the objective's argument."""
         return self.run.sigma
 
     @property

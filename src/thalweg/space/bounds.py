@@ -8,11 +8,17 @@ import numpy as np
 
 from thalweg._common.checks import as_number, shortened
 from thalweg.space.box import Box
+from thalweg.space.scaled import Scaled
 from thalweg.space.space import Space
 
+SHARE = 0.3
+"""A coordinate's unit, the first standard deviation in it, as a share of its range: two of three points lie in the middle."""
 
-def make_space(bounds: Any, d: int) -> Space:
+
+def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> Space:
     """Make a space from pairs (low, high), one pair for all coordinates, or scipy's `Bounds`; None is an open side.
+
+    With `units` a step of 1 in R^d is a step of that length in each coordinate.
 
     >>> make_space((-5, 5), d=3).sides[0].tolist()
     [-5.0, -5.0, -5.0]
@@ -20,7 +26,7 @@ def make_space(bounds: Any, d: int) -> Space:
     False
     """
     if bounds is None:
-        return Space()
+        return _with_units(Space(), units)
     low, high = np.full(d, -np.inf), np.full(d, np.inf)
     for i, (below, above) in enumerate(_pairs(bounds, d)):
         low[i] = _side(below, i, "low", -np.inf)
@@ -30,7 +36,7 @@ def make_space(bounds: Any, d: int) -> Space:
             fix = "leave a fixed coordinate out of the search" if relation == "equal" else "give the lower number first"
             raise ValueError(f"bounds of coordinate {i} are {relation}: ({low[i]:g}, {high[i]:g}); {fix}")
     if not (np.any(np.isfinite(low)) or np.any(np.isfinite(high))):
-        return Space()
+        return _with_units(Space(), units)
     with np.errstate(over="ignore"):
         width = high - low
     narrow = np.isfinite(width) & (width < 1e-12 * np.maximum(np.abs(low), np.abs(high)))
@@ -40,30 +46,59 @@ def make_space(bounds: Any, d: int) -> Space:
         fault = "closer together than floating-point numbers can resolve" if narrow[i] else "too far apart"
         fix = "widen them" if narrow[i] else "use None for an open side"
         raise ValueError(f"bounds of coordinate {i} are {fault}: ({low[i]:g}, {high[i]:g}); {fix}")
-    return Box.between(low, high)
+    return _with_units(Box.between(low, high, 1.0 if units is None else units / SHARE), units)
+
+
+def count_coordinates(bounds: Any) -> int | None:
+    """Return the number of coordinates that have bounds of their own; None where one pair, or none, is for all.
+
+    >>> count_coordinates([(0, 1), (0, None)]), count_coordinates((0, 1)), count_coordinates(None)
+    (2, None, None)
+    """
+    if (sides := _scipy_sides(bounds)) is not None:
+        count = max(np.size(side) for side in sides)
+        return count if count > 1 else None  # scipy makes one pair for all an array of one
+    rows = [] if bounds is None else _rows(bounds)
+    return len(rows) if rows and not _is_pair(rows) else None
+
+
+def _with_units(space: Space, units: np.ndarray | None) -> Space:
+    return space if units is None else Scaled(space, units)
 
 
 def _pairs(bounds: Any, d: int) -> Sequence[tuple[Any, Any]]:
-    optimize = sys.modules.get("scipy.optimize")  # slow to import, and whoever has made a Bounds has imported it
-    if optimize is not None and isinstance(bounds, optimize.Bounds):
-        sides = [np.broadcast_to(np.asarray(side, float), (d,)).tolist() for side in (bounds.lb, bounds.ub)]
+    if (found := _scipy_sides(bounds)) is not None:
+        sides = [np.broadcast_to(np.asarray(side, float), (d,)).tolist() for side in found]
         # scipy writes an open side as an infinite number
         return [(None if low == -np.inf else low, None if high == np.inf else high) for low, high in zip(*sides, strict=True)]
-    try:
-        rows = list(bounds)
-        if len(rows) == 2 and all(row is None or np.ndim(row) == 0 for row in rows):
-            return [(rows[0], rows[1])] * d
-        pairs = [tuple(cast("Sequence[Any]", row)) for row in rows]
-    except TypeError:
-        raise TypeError(
-            f"bounds must be (low, high) pairs, one pair for all coordinates, or scipy.optimize.Bounds, got {shortened(bounds)}"
-        ) from None
+    rows = _rows(bounds)
+    pairs = [(rows[0], rows[1])] * d if _is_pair(rows) else rows
     if len(pairs) != d:
         raise ValueError(f"bounds must hold one (low, high) pair for each of the {d} coordinates of x0, got {len(pairs)}")
     for i, pair in enumerate(pairs):
         if len(pair) != 2:
             raise ValueError(f"bounds of coordinate {i} must be a pair (low, high), got {shortened(pair)}")
     return cast("Sequence[tuple[Any, Any]]", pairs)
+
+
+def _scipy_sides(bounds: Any) -> tuple[Any, Any] | None:
+    optimize = sys.modules.get("scipy.optimize")  # slow to import, and whoever has made a Bounds has imported it
+    return (bounds.lb, bounds.ub) if optimize is not None and isinstance(bounds, optimize.Bounds) else None
+
+
+def _rows(bounds: Any) -> list[Any]:
+    """Return the two numbers of a pair for all coordinates, or a tuple for each coordinate."""
+    try:
+        rows = list(bounds)
+        return rows if _is_pair(rows) else [tuple(cast("Sequence[Any]", row)) for row in rows]
+    except TypeError:
+        raise TypeError(
+            f"bounds must be (low, high) pairs, one pair for all coordinates, or scipy.optimize.Bounds, got {shortened(bounds)}"
+        ) from None
+
+
+def _is_pair(rows: Sequence[Any]) -> bool:
+    return len(rows) == 2 and all(row is None or np.ndim(row) == 0 for row in rows)
 
 
 def _side(value: Any, i: int, side: str, missing: float) -> float:

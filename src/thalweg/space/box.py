@@ -8,8 +8,9 @@ The map is the identity inside, quadratic in a margin a at each bound, and mirro
     x = y                                        between
 
 It is continuously differentiable, and one-to-one from [l - a, h + b] to [l, h]. Hansen's pycma has the same shape with
-margins min((h - l) / 2, max(1, |l|) / 20); ours are min(h - l, max(1, |l|)) / 20, which keeps it the identity on nine tenths
-of a small box too.
+margins min((h - l) / 2, max(1, |l|) / 20); ours are min(h - l, max(s, |l|)) / 20, which keeps it the identity on nine tenths
+of a small box too. s is the coordinate's size, 1 where it has no unit of its own: with units the map has the same shape
+whatever the variable is measured in.
 """
 
 from dataclasses import dataclass
@@ -39,10 +40,10 @@ class Box(Space):
     high_margin: Any
 
     @classmethod
-    def between(cls, low: np.ndarray, high: np.ndarray) -> "Box":
-        """Make a box with the default margins."""
+    def between(cls, low: np.ndarray, high: np.ndarray, size: Any = 1.0) -> "Box":
+        """Make a box with the default margins; `size` is s in their formula."""
         width = high - low
-        return cls(low, high, _margin(low, width), _margin(high, width))
+        return cls(low, high, _margin(low, width, size), _margin(high, width, size))
 
     def to_objective(self, y: Points, xp: Any = np) -> Points:
         below, above = xp.isfinite(self.low), xp.isfinite(self.high)
@@ -77,6 +78,10 @@ class Box(Space):
         return np.where(self.closed, fresh, x0)
 
     @property
+    def widest(self) -> Any:
+        return self.high - self.low  # infinite where a side is open
+
+    @property
     def bounded(self) -> bool:
         return True
 
@@ -89,6 +94,6 @@ class Box(Space):
         return self.low, self.high
 
 
-def _margin(bound: np.ndarray, width: np.ndarray) -> np.ndarray:
-    margin = np.minimum(width, np.maximum(1.0, np.abs(np.where(np.isfinite(bound), bound, 1.0)))) / 20
+def _margin(bound: np.ndarray, width: np.ndarray, size: Any) -> np.ndarray:
+    margin = np.minimum(width, np.maximum(size, np.abs(np.where(np.isfinite(bound), bound, 0.0)))) / 20
     return np.where(np.isfinite(bound), margin, 1.0)

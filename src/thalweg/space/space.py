@@ -13,7 +13,9 @@ Points = Any
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
 class Space:
-    """The identity: the objective takes the points as they are drawn. `Box` has bounds. Spaces are pytrees of arrays.
+    """The identity: the objective takes the points as they are drawn. Spaces are pytrees of arrays.
+
+    `Box` has bounds, and `Scaled` a unit for each coordinate.
 
     >>> Space().to_objective(np.array([3.0])), Space().contains(np.array([3.0])).tolist()
     (array([3.]), [True])
@@ -43,6 +45,20 @@ class Space:
     def restart_point(self, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return the point at which a restart begins: x0, or a random coordinate where both sides are bounded."""
         return x0
+
+    @property
+    def scale(self) -> Any:
+        """The length in the objective's argument of a unit of R^d: one number, or one for each coordinate."""
+        return 1.0
+
+    @property
+    def widest(self) -> Any:
+        """The largest standard deviation that the search distribution may have in each coordinate of R^d.
+
+        It is the width of closed bounds. Beyond that all points are images of one another, so that values cannot tell a search
+        to become narrower again.
+        """
+        return np.asarray(np.inf)
 
     @property
     def bounded(self) -> bool:

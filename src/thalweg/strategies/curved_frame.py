@@ -56,6 +56,10 @@ class CurvedFrame(NamedTuple):
         )
         return CurvedFrame(self.affine.after(moved), along / length, bow * length**2)
 
+    def squeezed(self, factors: Array, centre: Array) -> "CurvedFrame":
+        """Return this map followed by a multiplication of each coordinate by its factor, around a centre."""
+        return self._replace(affine=self.affine.squeezed(factors, centre))
+
     def moved_to(self, frame: Frame) -> "CurvedFrame":
         """Return this frame moved along its curve, after the latent, which knows the affine part alone, moved to `frame`."""
         moved = Frame(self.affine.whiten(frame.mean), self.affine.inverse_scale @ frame.scale)

@@ -198,6 +198,16 @@ class GNNES:
         frame = flow.valley.frame._replace(bow=bow)
         return state._replace(flow=flow._replace(frame=frame, valley=flow.valley._replace(frame=frame, precision=precision)))
 
+    def squeezed(self, state: GNNState, factors: Array) -> GNNState:
+        """Return the state with the latent and the frame multiplied by factors around the mean; the bend stays as it is."""
+        latent, flow, centre = self.latent.squeezed(state.latent, factors), state.flow, state.latent.mean
+        if flow is None or flow.frame is None:
+            return state._replace(latent=latent)
+        flow = flow._replace(frame=flow.frame.squeezed(factors, centre))
+        if flow.valley is not None:
+            flow = flow._replace(valley=flow.valley._replace(frame=flow.valley.frame.squeezed(factors, centre)))
+        return GNNState(latent, flow)
+
     def spread(self, state: GNNState) -> tuple[Array, Array]:
         return self.latent.spread(state.latent)
 

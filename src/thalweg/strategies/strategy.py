@@ -109,6 +109,15 @@ class HasBow(Protocol):
 
 
 @runtime_checkable
+class HasSqueeze(Protocol):
+    """An optional part of a strategy. Without it, the search distribution may become wider than the bounds."""
+
+    def squeezed(self, state: State, factors: Array) -> State:
+        """Return the state with the search distribution multiplied by `factors`, (d,), around its mean."""
+        ...
+
+
+@runtime_checkable
 class HasAffineScale(Protocol):
     """An optional part of a strategy. Without it, stop tests of the covariance's condition do not apply."""
 

@@ -61,6 +61,12 @@ class Latent(ABC):
         """Replace the affine map by `frame`; the step size and the evolution paths do not change, docs/math.md (16)."""
         return state._replace(mean=frame.mean, root=frame.scale / state.sigma)
 
+    def squeezed(self, state: Any, factors: Array) -> State:
+        """Multiply the search distribution by factors around its mean; what all have in common belongs to the step size."""
+        common = jnp.max(factors)
+        frame = self.frame(state).squeezed(factors, state.mean)
+        return self.absorb(state._replace(sigma=common * state.sigma), frame)
+
     def ask(self, state: Any) -> tuple[Array, Array, State]:
         d = state.mean.shape[-1]
         key, draw = jax.random.split(state.key)

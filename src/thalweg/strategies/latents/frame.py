@@ -65,6 +65,10 @@ class Frame(NamedTuple):
         inverse_scale = lu_solve((factors, pivots), jnp.eye(len(self.mean), dtype=self.scale.dtype))
         return SolvedFrame(self, inverse_scale, jnp.sum(jnp.log(jnp.abs(jnp.diag(factors)))))
 
+    def squeezed(self, factors: Array, centre: Array) -> "Frame":
+        """Return this map followed by a multiplication of each coordinate by its factor, around a centre."""
+        return Frame(centre + factors * (self.mean - centre), (factors * self.scale.T).T)
+
     def std(self) -> Array:
         """Return the standard deviation per coordinate of mean + scale e for a standard normal e."""
         return jnp.abs(self.scale) if self.scale.ndim == 1 else jnp.linalg.norm(self.scale, axis=1)
@@ -96,6 +100,11 @@ class SolvedFrame(NamedTuple):
         """Return the inverse map."""
         frame = Frame(-apply(self.inverse_scale, self.frame.mean), self.inverse_scale)
         return SolvedFrame(frame, self.frame.scale, -self.log_volume)
+
+    def squeezed(self, factors: Array, centre: Array) -> "SolvedFrame":
+        """Return this map followed by a multiplication of each coordinate by its factor, around a centre."""
+        log_volume = self.log_volume + jnp.sum(jnp.log(factors))
+        return SolvedFrame(self.frame.squeezed(factors, centre), self.inverse_scale / factors, log_volume)
 
     def log_det(self) -> Array:
         return self.log_volume

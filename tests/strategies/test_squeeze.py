@@ -1,0 +1,50 @@
+"""A squeezed search distribution: every point moves towards the mean by its coordinate's factor, and nothing else changes."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from thalweg.objectives import OBJECTIVES
+from thalweg.strategies.flows import NICE, Affine
+from thalweg.strategies.gnnes import GNNES
+from thalweg.strategies.latents import CMAES, XNES, SepCMAES
+from thalweg.strategies.latents.lra_cmaes import LRACMAES
+
+FACTORS = np.array([0.25, 1.0, 0.6])
+STRATEGIES = [CMAES(), SepCMAES(), XNES(), LRACMAES(), GNNES(), GNNES(flow=NICE()), GNNES(SepCMAES(), flow=NICE())]
+
+
+def one_generation(strategy, state):
+    e, x, state = strategy.ask(state)
+    return strategy.tell(state, e, x, OBJECTIVES["rosenbrock"](x))[0]
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, GNNES(flow=Affine())], ids=repr)
+def test_squeezed(strategy):
+    with jax.enable_x64(True):
+        # until the flow bends
+        state = jax.jit(lambda state: jax.lax.fori_loop(0, 8, lambda _, state: one_generation(strategy, state), state))(
+            strategy.init(jax.random.key(1), jnp.ones(3), 0.5)
+        )
+        narrow = strategy.squeezed(state, jnp.asarray(FACTORS))
+        e = strategy.ask(state)[0]
+        mean, std = strategy.spread(state)
+        x = strategy.place(state, e)
+        expected = mean + FACTORS * (x - mean)
+        np.testing.assert_allclose(strategy.place(narrow, e), expected, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(strategy.ask(narrow)[1], expected, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(strategy.invert(narrow, expected), e, rtol=1e-7, atol=1e-8)
+        density = strategy.log_prob(state, x) - np.log(FACTORS).sum()
+        np.testing.assert_allclose(strategy.log_prob(narrow, expected), density, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(strategy.spread(narrow)[0], mean, rtol=1e-14)
+        np.testing.assert_allclose(strategy.spread(narrow)[1], FACTORS * std, rtol=1e-12)
+
+
+def test_a_common_factor_belongs_to_the_step_size():
+    with jax.enable_x64(True):
+        latent = CMAES()
+        state = latent.init(jax.random.key(1), jnp.zeros(2), 2.0)
+        narrow = latent.squeezed(state, jnp.array([0.5, 0.5]))
+    assert float(narrow.sigma) == 1.0
+    assert np.array_equal(narrow.root, state.root)
