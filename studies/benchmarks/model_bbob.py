@@ -3,6 +3,7 @@
     thalweg bench bbob --methods gnn-cma+quadratic --dims 2,5,10,20 --instances 6-20 --out out/bbob-model   # some hours
     python studies/benchmarks/model_bbob.py pack out/bbob-model            # its runs, into results/model_bbob.json.gz
     python studies/benchmarks/model_bbob.py table FILE docs/model.md       # FILE has the archived runtimes
+    python studies/benchmarks/model_bbob.py plain                          # with the model over without, prints all ratios
 
 The archived runtimes are those of COCO's data archive as a table; `thalweg bench bbob --reference` reads the same file. It is
 not part of this repository.
@@ -14,20 +15,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bbob_pack import packed_run, unpacked_run
+from bbob_pack import files, packed_run, unpacked_run
+from bbob_pack import load as load_packed
 from shared import RESULTS, deliver, make_parser, markdown
 
 from thalweg_studies.bbob.benchmark import Benchmark
-from thalweg_studies.bbob.comparison import GROUPS, Algorithm, Comparison, compare
-from thalweg_studies.bbob.entrant import entrants
+from thalweg_studies.bbob.comparison import GROUPS, TARGET, Algorithm, Comparison, compare
+from thalweg_studies.bbob.entrant import Entrant, entrants
 from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, trials
+from thalweg_studies.bbob.record import rung
 from thalweg_studies.bbob.reference import choose, read_reference
 from thalweg_studies.bbob.reference_page import mean_text
+from thalweg_studies.bbob.runtime import Runtimes, ratio
 from thalweg_studies.bbob.summary import Results
 from thalweg_studies.common.results import MANIFEST, ResultsFolder
 
 FILE = RESULTS / "model_bbob.json.gz"
-METHODS = entrants("gnn-cma+quadratic,cma+quadratic")
+METHODS = entrants("gnn-cma+quadratic,cma+quadratic,pycma-lq")
 INSTANCES = range(6, 21)
 """Instances of the report; 1 to 5 are for development."""
 ARCHIVED = "lq-CMA-ES"
@@ -58,10 +62,27 @@ def show(comparison: Comparison) -> str:
     for group, functions in GROUPS.items():
         for d in comparison.dimensions:
             run = comparison.functions(d, functions)
+            there = [who for who in shown if any((d, function) in who.art for function in run)]
+            # the functions on which all of these have a runtime, so that means can be compared
+            common = sorted(set(run).intersection(*(comparison.comparable(who, d, run) for who in there)))
             if run:
-                means = [mean_text(comparison.mean(who, d, run), len(run)) for who in shown]
-                lines.append([group, str(d), *means, *(solved(who, d, run) for who in shown)])
+                means = [mean_text(comparison.mean(who, d, common), len(common)) if who in there else "" for who in shown]
+                count = "" if len(common) == len(functions) else f", {len(common)} of {len(functions)}"
+                lines.append([group + count, str(d), *means, *(solved(who, d, run) for who in shown)])
     return markdown(head, lines)
+
+
+def beside_plain(results: Results, plain: Results) -> str:
+    """Return a table of average runtimes with the model over those without, on the instances that both have run."""
+    lines: list[list[str]] = []
+    for (who, d, function), runs in results.items():
+        others = {key[1]: run for key, run in plain.get((Entrant(who.name), d, function), {}).items() if key[0] == 1}
+        shared = [instance for instance in runs if instance in others]
+        if who.model and shared:
+            one, two = (Runtimes.of([each[instance] for instance in shared]) for each in (runs, others))
+            value, (low, high), _ = ratio(one, two, rung(TARGET), function)
+            lines.append([f"f{function}", str(d), f"`{who.label}`", str(len(shared)), f"{value:.2f} [{low:.2f}, {high:.2f}]"])
+    return markdown(["function", "d", "method", "instances", "with / without the model"], lines)
 
 
 def name(who: Algorithm) -> str:
@@ -82,14 +103,18 @@ def main() -> None:
     table = modes.add_parser("table", help="write the table into a page, or print it")
     table.add_argument("reference", type=Path, help="CSV file of archived runtimes")
     table.add_argument("page", nargs="?", help="page to write the table into, instead of printing it")
+    modes.add_parser("plain", help="print average runtimes relative to those of the same methods without the model")
     options = parser.parse_args()
     if options.mode == "pack":
         text = json.dumps(pack(options.folder), separators=(",", ":")) + "\n"
         FILE.write_bytes(gzip.compress(text.encode(), mtime=0))
         return
+    results = load(json.loads(gzip.decompress(FILE.read_bytes())))
+    if options.mode == "plain":
+        print(beside_plain(results, load_packed(files())))
+        return
     reference = choose(read_reference(options.reference), ARCHIVED, options.reference)
-    comparison = compare(load(json.loads(gzip.decompress(FILE.read_bytes()))), reference)
-    deliver(show(comparison), options.page, "model_bbob")
+    deliver(show(compare(results, reference)), options.page, "model_bbob")
 
 
 if __name__ == "__main__":
