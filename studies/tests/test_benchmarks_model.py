@@ -162,7 +162,7 @@ def test_further_bends_are_measured_at_several_moments(benchmark):
     assert es.nfev >= 13
     shares = planes.unexplained(es, "banana-1e4", 0)
     assert len(shares) == len(planes.TERMS)
-    assert all(0 < share < 1.5 for share in shares)
+    assert 0 < shares[1] < shares[0]  # a bow explains some of what a quadratic leaves
 
 
 def test_the_model_where_it_can_help_little(benchmark, monkeypatch):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kendalltau
 
 from thalweg.models import Quadratic, Surrogate
 from thalweg.models.surrogate import PATIENCE
@@ -107,10 +108,16 @@ def test_a_fit_through_all_points_is_not_trusted_for_that():
     assert model.offer() is None
 
 
-def test_half_of_the_pairs_tied_is_no_ranking():
-    model, _ = filled(2, 6, number=20, fun=lambda e: float(bowl(e) > 1))
+def test_a_function_of_three_steps_is_not_ranked_however_well_the_model_tells_them_apart():
+    def steps(e):
+        return float(np.searchsorted([6.0, 8.0], bowl(e)))
+
+    model, _ = filled(2, 6, number=20, fun=steps)
     assert not model.enough(1)
     assert model.info["model_tau"] < 0.8
+    values = model.archive.f
+    assert set(values) == {0.0, 1.0, 2.0}
+    assert kendalltau(values, model.predict(model.archive.e, model.archive.y)).statistic > 0.8  # scipy leaves ties out
 
 
 def test_equal_values_are_not_ranked_and_keep_the_order():

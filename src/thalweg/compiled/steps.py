@@ -99,7 +99,7 @@ class Steps:
     def squeeze(self, state: State, seen: Observation, factors: np.ndarray) -> tuple[State, Observation]:
         """Multiply the search distribution by factors around its mean; return the state and what the host needs."""
         with jax.enable_x64(True):
-            state, std, info, scale = self._squeeze(self.packed(state), seen.std, seen.info, factors)
+            state, std, info, scale = self._squeeze(self.packed(state), seen.mean, seen.std, seen.info, factors)
         shown = {name: float(value) for name, value in info.items()}
         return state, seen._replace(std=np.array(std), info=shown, scale=scale)
 
@@ -160,10 +160,10 @@ class Steps:
         own, y = self.unpacked(state), jnp.asarray(y)
         return self.strategy.invert(own, y), self.strategy.log_prob(own, y)
 
-    def _squeezed(self, state: State, std: Array, info: Any, factors: Array) -> tuple[State, Array, Any, Any]:
+    def _squeezed(self, state: State, mean: Array, std: Array, info: Any, factors: Array) -> tuple[State, Array, Any, Any]:
         if not isinstance(self.strategy, HasSqueeze):
             raise TypeError(f"{type(self.strategy).__name__} has no method `squeezed`, which makes its distribution narrower")
-        learned = squeeze(self.strategy, Learned(self.unpacked(state), std, std, info), factors)
+        learned = squeeze(self.strategy, Learned(self.unpacked(state), mean, std, info), factors)
         return self.packed(learned.state), learned.std, learned.info, scale_of(self.strategy, learned.state)
 
     def _next(self, state: State, e: Array, y: Array, f: Array) -> tuple[State, Any, Array, Any]:

@@ -128,7 +128,9 @@ class Fitted:
 def rank_weights(m: int, best: float) -> np.ndarray:
     """Return weights of m points that fall linearly from `best` times the last one, with the mean square 1."""
     weights = np.linspace(best, 1.0, m)
-    return weights / sqrt(np.mean(weights**2))
+    weights /= sqrt(np.mean(weights**2))
+    weights.flags.writeable = False  # all fits of this size share them
+    return weights
 
 
 def fit(data: Data, *forms: Form) -> Fitted | None:
