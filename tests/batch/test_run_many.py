@@ -10,7 +10,7 @@ from thalweg.batch.run_many import run_many
 from thalweg.batch.trajectories import Trajectories, Work
 from thalweg.compiled.keys import make_keys
 from thalweg.search.optimizer import Optimizer
-from thalweg.space import Space
+from thalweg.space import SpaceMap
 from thalweg.strategies.latents.cmaes import CMAES
 from thalweg.strategies.registry import make_strategy
 
@@ -142,7 +142,7 @@ def test_a_compiled_run_has_no_way_to_the_host():
     def text(fun):
         each = RunInput(make_keys(SEEDS), jnp.zeros((4, 2)), jnp.ones(4), (jnp.asarray(SHIFTS),))
         setup = Setup(CMAES(popsize=6), fun, 5, False, 2)
-        return run_all.lower(setup, each, jnp.asarray(0.0), Space()).compile().as_text().lower()
+        return run_all.lower(setup, each, jnp.asarray(0.0), SpaceMap()).compile().as_text().lower()
 
     def chatty(x, shift):
         return jax.pure_callback(lambda x: np.sum(x**2), jax.ShapeDtypeStruct((), x.dtype), x, vmap_method="expand_dims")

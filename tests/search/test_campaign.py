@@ -7,7 +7,7 @@ import pytest
 
 from thalweg.search.campaign import Best, Campaign
 from thalweg.search.minimize import minimize
-from thalweg.space import Space, make_space
+from thalweg.space import SpaceMap, make_space
 
 
 def rastrigin(x):
@@ -83,7 +83,7 @@ def after(campaign, taken):
     return campaign.after(taken, 1, 0, Best(np.zeros(2), 1.0, 1), success=False)
 
 
-def starts(campaign, evaluations, x0=(0.0, 0.0), space=Space()):  # noqa: B008
+def starts(campaign, evaluations, x0=(0.0, 0.0), space=SpaceMap()):  # noqa: B008
     """The runs that begin when those before took so many evaluations, and whether they are large."""
     for taken in evaluations:
         yield campaign.large, campaign.start(x0, space)
@@ -107,7 +107,7 @@ def test_fresh_starts_where_the_box_is_closed():
         assert -5 <= start.x0[0] <= 5
         assert start.x0[1:].tolist() == [2.0, 3.0]
         assert (start.sigma0, start.max_evals) == (0.5, None)
-    assert begun(space=Space())[1].x0.tolist() == x0.tolist()
+    assert begun(space=SpaceMap())[1].x0.tolist() == x0.tolist()
     assert [start.seed for start in begun()] == [start.seed for start in [first, *later]]
     assert begun(seed=2)[1].seed != later[0].seed
 
@@ -143,7 +143,7 @@ def test_bipop_runs():
     at most half of its evaluations."""
     campaign, larges, smalls, last = Campaign(6, 2.0, 1, bipop=True), [], [], None
     for _ in range(200):
-        start, taken = campaign.start([0.0, 0.0], Space()), 4001 if campaign.large else 200
+        start, taken = campaign.start([0.0, 0.0], SpaceMap()), 4001 if campaign.large else 200
         if campaign.large:
             larges.append(start)
             last = start

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds
 
-from thalweg.space import Box, Scaled, Space, make_scaled_space, make_space, middle
+from thalweg.space import Box, Scaled, SpaceMap, make_scaled_space, make_space, middle
 
 units = st.lists(st.floats(1e-9, 1e9), min_size=3, max_size=3).map(np.array)
 BOUNDS = [(0.0, 1e-3), (-2.0, None), (None, None)]
@@ -42,7 +42,7 @@ def test_same_in_numpy_and_jax():
 
 
 def test_one_number_adds_nothing_to_the_space():
-    for bounds, kind in ((None, Space), ((-5, 5), Box)):
+    for bounds, kind in ((None, SpaceMap), ((-5, 5), Box)):
         space, sigma0 = make_scaled_space(bounds, 2, 0.7)
         assert type(space) is kind
         assert sigma0 == 0.7

@@ -16,7 +16,7 @@ from thalweg.compiled.generation import generation, is_finite
 from thalweg.compiled.keys import as_key
 from thalweg.compiled.steps import scale_of
 from thalweg.search.stopping.stop_tests import flat_rank
-from thalweg.space import Space
+from thalweg.space import SpaceMap
 from thalweg.strategies import ranking
 from thalweg.strategies.strategy import Array, State, Strategy
 
@@ -92,7 +92,7 @@ def take(lanes: LaneState, places: Array) -> LaneState:
 
 @partial(jax.jit, static_argnums=0)
 def run_chunk(
-    setup: Setup, lanes: LaneState, refill: Refill, args: Any, targets: Array, space: Space
+    setup: Setup, lanes: LaneState, refill: Refill, args: Any, targets: Array, space: SpaceMap
 ) -> tuple[LaneState, ChunkRecord]:
     """Make `setup.generations` generations in all lanes; `args` and `targets` have a row for each problem."""
     args, targets = jax.tree.map(lambda leaf: leaf[refill.row], (args, targets))
@@ -118,7 +118,7 @@ def run_chunk(
     return lanes, ChunkRecord(seen, condition, scale, hits)
 
 
-def _advance(setup: Setup, space: Space, lane: LaneState, args: Any, targets: Array) -> tuple[LaneState, Observation, Array]:
+def _advance(setup: Setup, space: SpaceMap, lane: LaneState, args: Any, targets: Array) -> tuple[LaneState, Observation, Array]:
     """Return the lane a generation later, what was seen, and for each target the first point that reaches it (n: none)."""
     x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, args), limit(space))
     mean, std = learned.mean, learned.std

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from thalweg.compiled.generation import generation, is_finite
-from thalweg.space import Space
+from thalweg.space import SpaceMap
 from thalweg.strategies import ranking
 from thalweg.strategies.strategy import Array, Info, Key, State, Strategy
 
@@ -74,7 +74,7 @@ class LoopState(NamedTuple):
 
 
 @partial(jax.jit, static_argnums=0)
-def run_all(setup: Setup, runs: RunInput, ftarget: Array, space: Space) -> tuple[RunRecords, Array]:
+def run_all(setup: Setup, runs: RunInput, ftarget: Array, space: SpaceMap) -> tuple[RunRecords, Array]:
     """Make all runs from start to end; return their records and the number of rounds."""
     total, width = len(runs.x0), setup.lanes
     part = max(1, width // REFILL_SHARE)
@@ -120,7 +120,7 @@ def run_all(setup: Setup, runs: RunInput, ftarget: Array, space: Space) -> tuple
     return _held(loop.records), loop.rounds
 
 
-def evaluate(setup: Setup, space: Space, args: Any, y: Array) -> tuple[Array, Array]:
+def evaluate(setup: Setup, space: SpaceMap, args: Any, y: Array) -> tuple[Array, Array]:
     """Return the points as the objective takes them, and their values."""
     x = space.to_objective(y, jnp)
     f = setup.fun(x, *args) if setup.vectorized else jax.vmap(lambda point: setup.fun(point, *args))(x)
@@ -129,18 +129,18 @@ def evaluate(setup: Setup, space: Space, args: Any, y: Array) -> tuple[Array, Ar
     return x, f.astype(x.dtype)
 
 
-def limit(space: Space) -> Array | None:
+def limit(space: SpaceMap) -> Array | None:
     """Return the largest standard deviations in a space; None without bounds, whose programs need no such limit."""
     return space.widest if space.bounded else None
 
 
-def _begin(setup: Setup, space: Space, run: RunInput, row: Array) -> Lane:
+def _begin(setup: Setup, space: SpaceMap, run: RunInput, row: Array) -> Lane:
     first = space.to_objective(run.x0, jnp)
     state = setup.strategy.init(run.key, run.x0, run.sigma0)
     return Lane(run, row, jnp.asarray(0), jnp.asarray(True), state, first, jnp.full((), jnp.inf, first.dtype))
 
 
-def _advance(setup: Setup, ftarget: Array, space: Space, lane: Lane) -> tuple[Lane, tuple[Array, Info]]:
+def _advance(setup: Setup, ftarget: Array, space: SpaceMap, lane: Lane) -> tuple[Lane, tuple[Array, Info]]:
     """Return the lane a generation later, and the median value and info of that generation."""
     x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, lane.run.args), limit(space))
     ranked = ranking.sanitise(f)

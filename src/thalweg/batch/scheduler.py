@@ -21,7 +21,7 @@ from thalweg.compiled.keys import seed_words
 from thalweg.compiled.steps import covariance_condition
 from thalweg.search.campaign import Best, Campaign, Start
 from thalweg.search.stopping import Tolerances
-from thalweg.space import Space
+from thalweg.space import SpaceMap
 from thalweg.strategies.registry import with_popsize
 from thalweg.strategies.strategy import Array, Strategy
 
@@ -54,12 +54,12 @@ class Task:
     start: Start | None = None
     """Beginning of the present run; None once the last one has ended."""
 
-    def begin(self, space: Space) -> None:
+    def begin(self, space: SpaceMap) -> None:
         """Begin the next run."""
         self.start = self.campaign.start(self.x0, space)
         space.check(self.start.x0, "x0")
 
-    def end(self, nfev: int, nit: int, best: Best, reasons: dict[str, float], space: Space) -> None:
+    def end(self, nfev: int, nit: int, best: Best, reasons: dict[str, float], space: SpaceMap) -> None:
         """Take account of the end of the present run, and begin the next one if one follows."""
         start, campaign = self.present, self.campaign
         used_up = campaign.spent(nfev, nit, campaign.overall(best).f, 0.0)
@@ -92,7 +92,7 @@ class BatchSettings(NamedTuple):
     """Maximal number of runs side by side."""
     busy: int
     """Number of points below which the device takes as long as for this number."""
-    space: Space
+    space: SpaceMap
     tables: tuple[Any, Any, Any]
     """Arguments of the objective and targets, a row for each problem, and the space, on the device."""
 

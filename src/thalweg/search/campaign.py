@@ -9,7 +9,7 @@ import numpy as np
 
 from thalweg._common.checks import as_count, as_flag, as_point, as_seed
 from thalweg.search.stopping import Budget, default_max_iter, is_final
-from thalweg.space import Space
+from thalweg.space import SpaceMap
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -44,7 +44,7 @@ class Campaign:
 
     >>> campaign = Campaign(popsize=6, sigma0=2.0, seed=1, restarts=9, bipop=True)
     >>> for evaluations in (500, 900, 300, 200):
-    ...     print(campaign.large, campaign.start(np.zeros(2), Space()).popsize)
+    ...     print(campaign.large, campaign.start(np.zeros(2), SpaceMap()).popsize)
     ...     campaign = campaign.after(evaluations, 10, 0, Best(np.zeros(2), 1.0, 1), success=False)
     False 6
     True 12
@@ -83,7 +83,7 @@ class Campaign:
         """True if the present run has twice the population of the last large one."""
         return self.runs > 0 and not (self.bipop and self.small_evals < max(1, self.large_evals))  # as in pycma's fmin
 
-    def start(self, x0: Any, space: Space) -> Start:
+    def start(self, x0: Any, space: SpaceMap) -> Start:
         """Return the beginning of the present run.
 
         `x0` is a point, or a callable that draws one from a generator. A restart from a given point begins at a random point
@@ -177,7 +177,7 @@ class Campaign:
 
 def first_point(x0: Any, seed: int) -> np.ndarray:
     """Return the start of the first run."""
-    return Campaign(popsize=2, sigma0=1.0, seed=seed).start(x0, Space()).x0
+    return Campaign(popsize=2, sigma0=1.0, seed=seed).start(x0, SpaceMap()).x0
 
 
 def check_restarts(restarts: Any, bipop: Any) -> int:

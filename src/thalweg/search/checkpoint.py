@@ -23,7 +23,7 @@ from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedPro
 from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
 from thalweg.search.stopping import Tolerances
-from thalweg.space import Space
+from thalweg.space import SpaceMap
 from thalweg.storage import archive
 from thalweg.strategies.strategy import State, Strategy
 
@@ -96,7 +96,7 @@ def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: 
 
 
 def problem_of(
-    strategy: Strategy, model: Quadratic | None, x0: np.ndarray, drawn: bool, campaign: Campaign, space: Space
+    strategy: Strategy, model: Quadratic | None, x0: np.ndarray, drawn: bool, campaign: Campaign, space: SpaceMap
 ) -> SavedProblem:
     """Return what two searches must share for one to continue the other; `drawn` if a callable drew the start x0."""
     problem: SavedProblem = {

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_array
-from thalweg.space import Space
+from thalweg.space import SpaceMap
 
 
-def check_injected(points: Any, d: int, space: Space) -> np.ndarray:
+def check_injected(points: Any, d: int, space: SpaceMap) -> np.ndarray:
     """Return points (n, d) from a user's argument, one point or several."""
     given = np.atleast_2d(as_array(points, "points"))
     if given.ndim != 2 or given.shape[1] != d:

@@ -15,7 +15,7 @@ from thalweg.search.injection import place_injected
 from thalweg.search.result import make_result
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.stopping.stop_tests import Generation, StopTests
-from thalweg.space import Space
+from thalweg.space import SpaceMap
 from thalweg.strategies.strategy import HasSqueeze, State, Strategy
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 class Run:
     """A run from its start to its end; `Optimizer` has one at a time."""
 
-    def __init__(self, strategy: Strategy, space: Space, start: Start, budget: Budget, tolerances: Tolerances) -> None:
+    def __init__(self, strategy: Strategy, space: SpaceMap, start: Start, budget: Budget, tolerances: Tolerances) -> None:
         space.check(start.x0, "x0")
         self.strategy, self.space, self.start, self.budget = strategy, space, start, budget
         self.d = len(start.x0)

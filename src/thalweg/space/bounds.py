@@ -9,13 +9,13 @@ import numpy as np
 from thalweg._common.checks import as_number, shortened
 from thalweg.space.box import Box
 from thalweg.space.scaled import Scaled
-from thalweg.space.space import Space
+from thalweg.space.space_map import SpaceMap
 
 SHARE = 0.3
 """A coordinate's unit, the first standard deviation in it, as a share of its range: two of three points lie in the middle."""
 
 
-def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> Space:
+def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> SpaceMap:
     """Make a space from pairs (low, high), one pair for all coordinates, or scipy's `Bounds`; None is an open side.
 
     With `units` a step of 1 in R^d is a step of that length in each coordinate.
@@ -26,7 +26,7 @@ def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> Space:
     False
     """
     if bounds is None:
-        return _with_units(Space(), units)
+        return _with_units(SpaceMap(), units)
     low, high = np.full(d, -np.inf), np.full(d, np.inf)
     for i, (below, above) in enumerate(_pairs(bounds, d)):
         low[i] = _side(below, i, "low", -np.inf)
@@ -36,7 +36,7 @@ def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> Space:
             fix = "leave a fixed coordinate out of the search" if relation == "equal" else "give the lower number first"
             raise ValueError(f"bounds of coordinate {i} are {relation}: ({low[i]:g}, {high[i]:g}); {fix}")
     if not (np.any(np.isfinite(low)) or np.any(np.isfinite(high))):
-        return _with_units(Space(), units)
+        return _with_units(SpaceMap(), units)
     with np.errstate(over="ignore"):
         width = high - low
     narrow = np.isfinite(width) & (width < 1e-12 * np.maximum(np.abs(low), np.abs(high)))
@@ -62,7 +62,7 @@ def count_coordinates(bounds: Any) -> int | None:
     return len(rows) if rows and not _is_pair(rows) else None
 
 
-def _with_units(space: Space, units: np.ndarray | None) -> Space:
+def _with_units(space: SpaceMap, units: np.ndarray | None) -> SpaceMap:
     return space if units is None else Scaled(space, units)
 
 

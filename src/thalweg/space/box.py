@@ -19,12 +19,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from thalweg.space.space import Points, Space
+from thalweg.space.space_map import Points, SpaceMap
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
-class Box(Space):
+class Box(SpaceMap):
     """Bounds per coordinate, infinite where a side is open, and the widths of the quadratic margins.
 
     >>> box = Box.between(np.array([0.0, -np.inf]), np.array([1.0, 5.0]))

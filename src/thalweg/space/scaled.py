@@ -6,20 +6,20 @@ from typing import Any
 import jax
 import numpy as np
 
-from thalweg.space.space import Points, Space
+from thalweg.space.space_map import Points, SpaceMap
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
-class Scaled(Space):
+class Scaled(SpaceMap):
     """Another space after a multiplication of each coordinate by its unit, docs/math.md (23).
 
-    >>> space = Scaled(Space(), np.array([1e-3, 1e3]))
+    >>> space = Scaled(SpaceMap(), np.array([1e-3, 1e3]))
     >>> space.to_objective(np.array([2.0, 2.0])).tolist(), space.to_search(np.array([1e-3, 1e3])).tolist()
     ([0.002, 2000.0], [1.0, 1.0])
     """
 
-    inner: Space
+    inner: SpaceMap
     """The map in the units of the objective's argument: the identity or a box."""
     units: Any
 

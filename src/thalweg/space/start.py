@@ -7,13 +7,13 @@ import numpy as np
 
 from thalweg._common.checks import as_array, as_positive, shortened
 from thalweg.space.bounds import SHARE, count_coordinates, make_space
-from thalweg.space.space import Space
+from thalweg.space.space_map import SpaceMap
 
 Sigma0 = float | Sequence[float] | np.ndarray | None
 """Type of the argument `sigma0`."""
 
 
-def make_scaled_space(bounds: Any, d: int, sigma0: Any) -> tuple[Space, float]:
+def make_scaled_space(bounds: Any, d: int, sigma0: Any) -> tuple[SpaceMap, float]:
     """Return the space of a search with these arguments, and the first standard deviation in it, the same in all directions.
 
     >>> space, sigma0 = make_scaled_space([(0, 1e-3), (0, 1e3)], 2, None)
@@ -47,7 +47,7 @@ def middle(bounds: Any, sigma0: Any) -> np.ndarray:
         return np.where(space.closed, low / 2 + high / 2, inside)
 
 
-def _default_steps(space: Space, d: int) -> float | np.ndarray:
+def _default_steps(space: SpaceMap, d: int) -> float | np.ndarray:
     low, high = space.sides
     with np.errstate(invalid="ignore"):
         steps = np.broadcast_to(np.where(space.closed, SHARE * (high - low), 1.0), (d,))

@@ -12,12 +12,12 @@ Points = Any
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
-class Space:
+class SpaceMap:
     """The identity: the objective takes the points as they are drawn. Spaces are pytrees of arrays.
 
     `Box` has bounds, and `Scaled` a unit for each coordinate.
 
-    >>> Space().to_objective(np.array([3.0])), Space().contains(np.array([3.0])).tolist()
+    >>> SpaceMap().to_objective(np.array([3.0])), SpaceMap().contains(np.array([3.0])).tolist()
     (array([3.]), [True])
     """
 
