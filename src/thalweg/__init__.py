@@ -20,6 +20,7 @@ from thalweg.search.minimize import minimize, resume
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.reevaluate import reevaluate
 from thalweg.search.stopping import REASONS, Tolerances
+from thalweg.space import Fixed, Integer, Real, Space
 from thalweg.storage.log import read_log
 from thalweg.strategies.flows import NICE, Affine, Identity, RealNVP
 from thalweg.strategies.flowsteps import Penalised, TrustRegion
@@ -46,14 +47,18 @@ __all__ = [
     "Affine",
     "CauchyNES",
     "Dask",
+    "Fixed",
     "Identity",
+    "Integer",
     "Optimizer",
     "Penalised",
     "Quadratic",
     "Ray",
+    "Real",
     "RealNVP",
     "Restarted",
     "SepCMAES",
+    "Space",
     "Strategy",
     "Tolerances",
     "Trajectories",

@@ -15,7 +15,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from thalweg._common import checks, outcome
+from thalweg._common import checks, mapping_objective, outcome
 from thalweg._common.checks import shortened
 from thalweg._common.outcome import Failure, Objective, Outcome, evaluate_here, to_value
 
@@ -27,7 +27,7 @@ def pickle_objective(fun: Objective, args: tuple[Any, ...]) -> bytes:
     """Return a pickle, for any Python process, of a function from a point to a `PackedOutcome`."""
     import cloudpickle
 
-    by_value = (outcome, checks, sys.modules[__name__])
+    by_value = (outcome, checks, mapping_objective, sys.modules[__name__])
     for module in by_value:
         cloudpickle.register_pickle_by_value(module)
     try:

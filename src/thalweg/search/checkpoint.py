@@ -23,7 +23,7 @@ from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedPro
 from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
 from thalweg.search.stopping import Tolerances
-from thalweg.space import SpaceMap
+from thalweg.space import Space, SpaceMap
 from thalweg.storage import archive
 from thalweg.strategies.strategy import State, Strategy
 
@@ -32,6 +32,8 @@ HISTORY = ("recent", "bests", "medians")
 """Arrays of the stop tests, which grow with the run."""
 COUNTERS = ("nit", "flat", "failed", "first", "reasons")
 """Numbers of the stop tests."""
+KINDS = ("log", "integers")
+"""Kinds of coordinates, each with the indices of those that are of it."""
 STATE = "state."
 """Prefix of the names of the state's leaves."""
 MODEL = "model."
@@ -82,8 +84,11 @@ def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: 
     """Return the arguments of an `Optimizer` that continues from the snapshot; `method` and `x0` replace what it lacks."""
     problem, given = saved.contents["problem"], dict(saved.contents["settings"])
     given |= {name: problem[name] for name in ("sigma0", "bounds", "seed", "bipop")}
+    given |= {name: problem.get(name) for name in KINDS}
     given["model"] = unpack_model(problem.get("model"))
     given["x0"] = x0 if x0 is not None else None if problem["x0_is_drawn"] else problem["x0"]
+    if "names" in problem:
+        given |= dict.fromkeys(("sigma0", "bounds", *KINDS)) | {"x0": space_of(problem)}
     given["method"] = given["method"] if method is None else method
     if given["x0"] is None:
         raise ValueError(f"checkpoint {os.fspath(path)!r} has starts that a callable drew; pass the callable as x0")
@@ -96,7 +101,13 @@ def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: 
 
 
 def problem_of(
-    strategy: Strategy, model: Quadratic | None, x0: np.ndarray, drawn: bool, campaign: Campaign, space: SpaceMap
+    strategy: Strategy,
+    model: Quadratic | None,
+    x0: np.ndarray,
+    drawn: bool,
+    campaign: Campaign,
+    space: SpaceMap,
+    variables: Space | None,
 ) -> SavedProblem:
     """Return what two searches must share for one to continue the other; `drawn` if a callable drew the start x0."""
     problem: SavedProblem = {
@@ -111,7 +122,27 @@ def problem_of(
     }
     if model is not None:
         problem["model"] = pack_model(model)
+    whole = space.whole_numbers if variables is None else variables.integers
+    for name, mask in zip(KINDS, (space.logarithmic, whole), strict=True):
+        if np.any(mask):
+            problem[name] = np.flatnonzero(mask).tolist()
+    if variables is not None:
+        problem["names"] = None if variables.names is None else list(variables.names)
+        problem["as_vector"] = variables.vector
     return problem
+
+
+def space_of(problem: SavedProblem) -> Space:
+    """Return the description of the variables that a checkpoint holds."""
+    return Space.of_arrays(
+        problem.get("names"),
+        problem["x0"],
+        np.broadcast_to(problem["sigma0"], len(problem["x0"])).tolist(),
+        problem["bounds"] or [[None, None]] * len(problem["x0"]),
+        problem.get("log", ()),
+        problem.get("integers", ()),
+        vector=problem.get("as_vector", True),
+    )
 
 
 def settings_of(method: str | Strategy, options: Mapping[str, Any], popsize: Any, campaign: Campaign) -> dict[str, Any]:
@@ -185,7 +216,7 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target)
     run.mean, run.std = arrays["mean"], arrays["std"]
     run.nfev, run.failures, run.info = here["nfev"], here["failures"], here["info"]
     try:
-        pending.unpack(cast("dict[str, Any]", contents["pending"] or {}), run.d)
+        pending.unpack(cast("dict[str, Any]", contents["pending"] or {}), len(run.start.x0), run.d)
         pending.take_arrays(models)
     except ValueError as error:
         raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
@@ -211,7 +242,7 @@ def _named(state: State) -> dict[str, np.ndarray]:
 
 def _check_arrays(run: Run, arrays: Mapping[str, np.ndarray], path: Target) -> None:
     """Raise a ValueError if the arrays are not those of such a run."""
-    growing = {name: np.empty(0) for name in HISTORY} | {"injected": np.empty((0, run.d))}
+    growing = {name: np.empty(0) for name in HISTORY} | {"injected": np.empty((0, len(run.start.x0)))}
     ours = {**_named(run.state), **_points(run), **growing}
     strange = f"checkpoint {os.fspath(path)!r} does not fit the strategy's state, was it written by another version?"
     for name in sorted(ours.keys() ^ arrays.keys()):

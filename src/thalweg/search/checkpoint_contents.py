@@ -29,6 +29,14 @@ class SavedProblem(TypedDict):
     bipop: bool
     model: NotRequired[dict[str, Any]]
     """Name and settings of the model; missing where there is none."""
+    log: NotRequired[list[int]]
+    """Indices of the logarithmic coordinates; missing where there are none."""
+    integers: NotRequired[list[int]]
+    """Indices of the whole numbers; missing where there are none."""
+    names: NotRequired[list[str] | None]
+    """Names of the variables, None without; missing where no `Space` describes them."""
+    as_vector: NotRequired[bool]
+    """True if the objective takes a vector all the same."""
 
 
 class SavedSettings(TypedDict):
@@ -133,7 +141,11 @@ def _check(problem: SavedProblem, settings: SavedSettings, campaign: SavedCampai
     """Raise what an `Optimizer` of these settings would, before anything is compiled or of its size."""
     d = problem["dimension"]
     _check_point(problem["x0"], d)
-    make_scaled_space(problem["bounds"], d, problem["sigma0"])[0].check(np.asarray(problem["x0"], float), "x0")
+    kinds = {"log": problem.get("log"), "integers": problem.get("integers")}
+    make_scaled_space(problem["bounds"], d, problem["sigma0"], **kinds)[0].check(np.asarray(problem["x0"], float), "x0")
+    names = problem.get("names")
+    if names is not None and (len(set(names)) != d or "" in names):
+        raise ValueError(f"{len(names)} names of {d} coordinates")
     unpack_model(problem.get("model"))
     check_restarts(settings["restarts"], problem["bipop"])
     Budget.checked(*(settings[name] for name in ("max_evals", "max_iter", "ftarget", "timeout")))

@@ -3,8 +3,10 @@
 import contextlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from thalweg._common.checks import Seed, as_flag, listed, shortened
 from thalweg.evaluate import Evaluator, Workers
@@ -36,6 +38,8 @@ def minimize(
     model: str | Quadratic | None = None,
     args: tuple[Any, ...] = (),
     bounds: Any = None,
+    scale: Any = None,
+    integers: Any = None,
     popsize: int | None = None,
     max_evals: float | None = None,
     max_iter: float | None = None,
@@ -50,7 +54,7 @@ def minimize(
     callback: "Callable[[OptimizeResult], Any] | None" = None,
     progress: bool = False,
     checkpoint: str | os.PathLike[str] | None = None,
-    log: str | os.PathLike[str] | bool | None = None,
+    log: str | os.PathLike[str] | bool | Sequence[int] | None = None,
     retries: int = 0,
     eval_timeout: float | None = None,
     options: Mapping[str, Any] | None = None,
@@ -64,18 +68,23 @@ def minimize(
     Args:
         fun: The objective, called as fun(x, *args) with x of shape (d,); returns a number. NaN, None or an exception make the
             point rank last.
-        x0: The start, of shape (d,); or a callable that draws the start of each run from a numpy Generator. None starts in the
-            middle of `bounds`, which must then have a pair for each coordinate; a coordinate that is open on a side starts at
-            0, or one sigma0 inside its bound where 0 is not as far inside.
+        x0: The start, of shape (d,); or a callable that draws the start of each run from a numpy Generator; or a
+            `thalweg.Space`, which describes the variables by name: fun then gets a mapping, and the result has `point`. None
+            starts in the middle of `bounds`, which must then have a pair for each coordinate; a coordinate that is open on a
+            side starts at 0, or one sigma0 inside its bound where 0 is not as far inside.
         sigma0: The first standard deviation, about a third of the distance to where the minimum may be: a number for all
             coordinates, or one for each. With one for each the search runs in units of them, so that variables of very
             different sizes need no scaling by hand. None: 0.3 times the width of a coordinate with two bounds, 1 for others.
+            For a logarithmic coordinate all of this is about its natural logarithm.
         method: A name out of `thalweg.METHODS`, or a strategy.
         model: "quadratic" (or `thalweg.Quadratic(...)`) for objectives that take longer than some milliseconds: a quadratic
             function, fitted to the values so far, chooses which points of a generation are worth an evaluation and stands in
             for the others. Far fewer evaluations where the objective is smooth; each costs some milliseconds of overhead.
         args: Further arguments of fun.
-        bounds: Pairs (low, high), one pair for all coordinates, or `scipy.optimize.Bounds`; None is an open side.
+        bounds: Pairs (low, high), one pair for all coordinates, or `scipy.optimize.Bounds`; None is an open side. Equal bounds
+            fix a coordinate at that value.
+        scale: The size of each coordinate: sigma0 is in units of it.
+        integers: Coordinates that take whole numbers: their indices, or True and False for each.
         popsize: Points per generation; by default 4 + 3 ln d.
         max_evals: Stop after the generation that reaches this number of evaluations; with a model, at this number.
         max_iter: Stop after this number of generations. Without any budget: pycma's limit.
@@ -98,7 +107,8 @@ def minimize(
         checkpoint: A file to write after each generation; if it exists, the run continues from there to the same result.
         log: Where to record every evaluation as soon as it has finished: a file x.jsonl or a folder x.parquet. By default the
             checkpoint's name with .jsonl after it; a run that continues reads there what need not be evaluated again. False:
-            no log.
+            no log. A list means something else: the coordinates to search by their logarithms (indices, or True and False for
+            each); for these and a log of your own name describe the variables by a `thalweg.Space`.
         retries: Number of repetitions of an evaluation that raises, returns no number (NaN counts as one), takes longer than
             `eval_timeout`, or whose worker dies. Then the point ranks last.
         eval_timeout: Seconds for one evaluation. After that its worker is ended and replaced; executors cannot end theirs,
@@ -107,31 +117,70 @@ def minimize(
 
     Returns:
         scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, popsize, method, seed,
-        restarts, failures, first_failure, info.
+        restarts, failures, first_failure, info; with a `Space` that has names also point.
     """
+    logs = log if isinstance(log, list | tuple | np.ndarray) else None  # coordinates, not the name of a file
+    search = {
+        "x0": x0,
+        "sigma0": sigma0,
+        "method": method,
+        "model": model,
+        "bounds": bounds,
+        "scale": scale,
+        "log": logs,
+        "integers": integers,
+        "popsize": popsize,
+        "restarts": restarts,
+        "bipop": bipop,
+        "seed": seed,
+        "max_evals": max_evals,
+        "max_iter": max_iter,
+        "ftarget": ftarget,
+        "timeout": timeout,
+        "options": options,
+    }
+    return _search(
+        fun,
+        search,
+        args=args,
+        workers=workers,
+        vectorized=vectorized,
+        asynchronous=asynchronous,
+        callback=callback,
+        progress=progress,
+        checkpoint=checkpoint,
+        log=None if logs is not None else log,
+        retries=retries,
+        eval_timeout=eval_timeout,
+    )
+
+
+def _search(
+    fun: Callable[..., Any],
+    search: Mapping[str, Any],
+    *,
+    args: tuple[Any, ...] = (),
+    workers: Workers = 1,
+    vectorized: bool = False,
+    asynchronous: bool = False,
+    callback: "Callable[[OptimizeResult], Any] | None" = None,
+    progress: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    log: Any = None,
+    retries: int = 0,
+    eval_timeout: float | None = None,
+) -> "OptimizeResult":
+    """Minimise with an `Optimizer` of the arguments `search`; the others are those of `minimize`."""
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {shortened(callback)}")
     vectorized, asynchronous = as_flag(vectorized, "vectorized"), as_flag(asynchronous, "asynchronous")
     exists = checkpoint is not None and os.path.exists(checkpoint)
     saved = checkpoints.read(checkpoint) if checkpoint is not None and exists else None
-    if seed is None and saved is not None:
-        seed = saved.contents["problem"]["seed"]
-    es = Optimizer(
-        x0,
-        sigma0,
-        restarts=restarts,
-        bipop=bipop,
-        method=method,
-        model=model,
-        popsize=popsize,
-        bounds=bounds,
-        seed=seed,
-        max_evals=max_evals,
-        max_iter=max_iter,
-        ftarget=ftarget,
-        timeout=timeout,
-        options=options,
-    )
+    if search["seed"] is None and saved is not None:
+        search = {**search, "seed": saved.contents["problem"]["seed"]}
+    es = Optimizer(**search)
+    if es.variables is not None:
+        fun = es.variables.objective(fun, vectorized=vectorized)
     if checkpoint is not None:
         checkpoints.check_target(es.strategy, checkpoint)
         if saved is not None:
@@ -195,7 +244,7 @@ def resume(
     given = checkpoints.arguments(checkpoints.read(checkpoint), checkpoint, method, x0)
     budgets = {"max_evals": max_evals, "max_iter": max_iter, "ftarget": ftarget, "timeout": timeout}
     given |= {name: value for name, value in budgets.items() if value is not None}
-    return minimize(fun, **given, checkpoint=checkpoint, **more)
+    return _search(fun, given, checkpoint=checkpoint, **more)
 
 
 def log_path(

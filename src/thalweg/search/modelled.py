@@ -142,8 +142,8 @@ class ModelledPoints(PendingPoints):
         self.queue.clear()
         self.told, self.candidates, self.drawn = [], [], 0
 
-    def unpack(self, packed: dict[str, Any], d: int) -> None:
-        super().unpack(packed, d)
+    def unpack(self, packed: dict[str, Any], coordinates: int, d: int) -> None:
+        super().unpack(packed, coordinates, d)
         present = {p.index: p for p in (*self.queue, *self.open_points, *self.told) if p.generation == self.run.nit}
         self.candidates = [present[i] for i in range(self.popsize) if i in present] if self.drawn else []
         if self.drawn and len(self.candidates) != self.popsize:

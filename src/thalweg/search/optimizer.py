@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_count, as_point, as_seed
+from thalweg._common.checks import Seed, as_count, as_seed
 from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
 from thalweg.search.campaign import Campaign, check_restarts, first_point
+from thalweg.search.described import Described
 from thalweg.search.injection import check_injected
 from thalweg.search.late import LatePoints
 from thalweg.search.modelled import make_points, strategy_for
@@ -22,7 +23,7 @@ from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.told import numbers
 from thalweg.search.view import SearchView
-from thalweg.space import Sigma0, make_scaled_space, middle
+from thalweg.space import Sigma0
 from thalweg.strategies.registry import make_strategy, with_popsize
 from thalweg.strategies.strategy import State, Strategy
 
@@ -64,6 +65,9 @@ class Optimizer(SearchView):
         model: str | Quadratic | None = None,
         popsize: int | None = None,
         bounds: Any = None,
+        scale: Any = None,
+        log: Any = None,
+        integers: Any = None,
         seed: Seed = None,
         max_evals: float | None = None,
         max_iter: float | None = None,
@@ -76,11 +80,15 @@ class Optimizer(SearchView):
         restarts = check_restarts(restarts, bipop)
         budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
         self.seed = as_seed(seed)
-        self.x0 = middle(bounds, sigma0) if x0 is None else x0 if callable(x0) else as_point(x0)
+        described = Described.read(x0, sigma0, bounds, scale, log, integers)
+        self.variables = described.variables
+        """The description of the variables, if x0 was one."""
+        self.x0 = described.x0
         self.first = first_point(self.x0, self.seed)
         """The start of the first run."""
         self.d = len(self.first)
-        self.space, step = make_scaled_space(bounds, self.d, sigma0)
+        """Number of coordinates of the objective's argument."""
+        self.space, step = described.space(self.d)
         self.tolerances, rest = Tolerances.pick(options)
         self.method, self.options = method, dict(options or {})
         self.strategy, self.popsize_given = make_strategy(method, popsize, **rest), popsize
@@ -88,7 +96,8 @@ class Optimizer(SearchView):
         strategy_for(self.model, self.strategy)
         # inf is a budget too: that of a search that nothing but its criteria shall end
         limit = restarts > 0 or (max_evals is None and max_iter is None and timeout is None)
-        self.campaign = Campaign(self.strategy.population(self.d), step, self.seed, restarts, bool(bipop), budget, limit)
+        size = self.strategy.population(len(self.space.to_search(self.first)))
+        self.campaign = Campaign(size, step, self.seed, restarts, bool(bipop), budget, limit)
         """The account over all runs."""
         self.injected = np.empty((0, self.d))
         """Points that wait for a place in the next generation."""
@@ -240,7 +249,10 @@ class Optimizer(SearchView):
     @property
     def result(self) -> "OptimizeResult":
         """The result of all runs so far; `stop` and `message` are those of the present run, even if another follows."""
-        return self.campaign.include(self._run_result())
+        result = self.campaign.include(self._run_result())
+        if self.variables is not None and self.variables.names is not None:
+            result.point = self.variables.point(result.x)
+        return result
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write all that the next generation needs to a file; a generation that was asked but not told will be asked again."""
@@ -275,7 +287,7 @@ class Optimizer(SearchView):
 
     def _problem(self) -> checkpoint.SavedProblem:
         drawn = callable(self.x0)
-        return checkpoint.problem_of(self.strategy, self.model, self.first, drawn, self.campaign, self.space)
+        return checkpoint.problem_of(self.strategy, self.model, self.first, drawn, self.campaign, self.space, self.variables)
 
     def _reasons(self) -> dict[str, float]:
         """Return the reasons for which the present run has ended, if it has."""

@@ -189,9 +189,9 @@ class PendingPoints:
             },
         }
 
-    def unpack(self, packed: dict[str, Any], d: int) -> None:
-        """Restore what `pack` has returned, in dimension d."""
-        made = {name: [_point(each, d) for each in packed.get(name, [])] for name in ("queue", "open", "told")}
+    def unpack(self, packed: dict[str, Any], coordinates: int, d: int) -> None:
+        """Restore what `pack` has returned, in dimension d, with this number of coordinates of the objective's argument."""
+        made = {name: [_point(each, coordinates, d) for each in packed.get(name, [])] for name in ("queue", "open", "told")}
         self.queue, self.told, self.drawn = deque(made["queue"]), made["told"], int(packed.get("drawn", 0))
         self.open = {}
         for point in made["open"]:
@@ -238,9 +238,9 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _point(packed: dict[str, Any], d: int) -> PendingPoint:
+def _point(packed: dict[str, Any], coordinates: int, d: int) -> PendingPoint:
     x, y, e = (np.array(packed[name], float) for name in ("x", "y", "e"))
-    if not x.shape == y.shape == e.shape == (d,):
+    if not (x.shape == (coordinates,) and y.shape == e.shape == (d,)):
         raise ValueError(f"a point has shape {x.shape}, {y.shape} and {e.shape}")
     numbers = int(packed["generation"]), int(packed["index"]), float(packed["log_density"]), float(packed["f"])
     return PendingPoint(x, y, e, *numbers)

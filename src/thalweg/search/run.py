@@ -44,8 +44,11 @@ class Run:
     def __init__(self, strategy: Strategy, space: SpaceMap, start: Start, budget: Budget, tolerances: Tolerances) -> None:
         space.check(start.x0, "x0")
         self.strategy, self.space, self.start, self.budget = strategy, space, start, budget
-        self.d = len(start.x0)
-        self.unit = float(np.exp(np.mean(np.log(space.scale))))
+        self.mean = space.to_search(start.x0)
+        """Mean of the search distribution, in R^d: the space maps it to the objective's argument."""
+        self.d = len(self.mean)
+        """Dimension of the search; the objective's argument has more coordinates where some are fixed."""
+        self.unit = space.unit
         """Geometric mean of the space's units: in these the step-size is shown."""
         self.popsize = strategy.population(self.d)
         self.tests = StopTests(self.d, self.popsize, start.sigma0, tolerances)
@@ -54,8 +57,6 @@ class Run:
         self.failures = 0
         self.info: dict[str, float] = {}
         """Numbers that the strategy shows of the last generation, by name."""
-        self.mean = space.to_search(start.x0)
-        """Mean of the search distribution, in R^d: the space maps it to the objective's argument."""
         self.std = np.full(self.d, start.sigma0)
         """Standard deviation of the search distribution per coordinate, in R^d."""
         self.steps = steps_of(strategy, self.d)
@@ -147,7 +148,7 @@ class Run:
             improved=self.best.f < self.tests.first,
             sigma=self.sigma,
             mean=np.array(self.space.to_objective(self.mean)),
-            std=self.std * self.space.scale,
+            std=self.space.spread(self.mean, self.std),
             popsize=self.popsize,
             failures=self.failures,
             info=dict(self.info),

@@ -45,13 +45,13 @@ class SearchView:
 
     @property
     def mean(self) -> np.ndarray:
-        """Mean of the present search distribution, in units of the objective's argument; not folded into the bounds."""
-        return self.run.mean * self.run.space.scale
+        """Mean of the present search distribution, as a point that the objective takes."""
+        return np.array(self.run.space.to_objective(self.run.mean))
 
     @property
     def std(self) -> np.ndarray:
         """Standard deviation of the present search distribution per coordinate, in units of the objective's argument."""
-        return self.run.std * self.run.space.scale
+        return self.run.space.spread(self.run.mean, self.run.std)
 
     @property
     def sigma(self) -> float:

@@ -2,8 +2,28 @@
 
 from thalweg.space.bounds import make_space
 from thalweg.space.box import Box
+from thalweg.space.logarithmic import Logarithmic
+from thalweg.space.rounded import Rounded
 from thalweg.space.scaled import Scaled
+from thalweg.space.space import Space
 from thalweg.space.space_map import SpaceMap
 from thalweg.space.start import Sigma0, make_scaled_space, middle
+from thalweg.space.variables import Fixed, Integer, Real
+from thalweg.space.with_fixed import WithFixed
 
-__all__ = ["Box", "Scaled", "Sigma0", "SpaceMap", "make_scaled_space", "make_space", "middle"]
+__all__ = [
+    "Box",
+    "Fixed",
+    "Integer",
+    "Logarithmic",
+    "Real",
+    "Rounded",
+    "Scaled",
+    "Sigma0",
+    "Space",
+    "SpaceMap",
+    "WithFixed",
+    "make_scaled_space",
+    "make_space",
+    "middle",
+]

@@ -25,28 +25,38 @@ def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> SpaceMap
     >>> make_space(None, d=3).bounded
     False
     """
-    if bounds is None:
+    return space_between(*read_sides(bounds, d), units)
+
+
+def space_between(low: np.ndarray, high: np.ndarray, units: np.ndarray | None = None) -> SpaceMap:
+    """Make a space from lower and upper bounds, infinite where a side is open."""
+    for i in np.flatnonzero(low == high).tolist():
+        raise ValueError(f"bounds of coordinate {i} are equal: ({low[i]:g}, {high[i]:g}); leave it out of the search")
+    if not (np.any(np.isfinite(low)) or np.any(np.isfinite(high))):
         return _with_units(SpaceMap(), units)
+    return _with_units(Box.between(low, high, 1.0 if units is None else units / SHARE), units)
+
+
+def read_sides(bounds: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper bounds (d,), infinite where a side is open; two that are equal fix a coordinate."""
     low, high = np.full(d, -np.inf), np.full(d, np.inf)
+    if bounds is None:
+        return low, high
     for i, (below, above) in enumerate(_pairs(bounds, d)):
         low[i] = _side(below, i, "low", -np.inf)
         high[i] = _side(above, i, "high", np.inf)
-        if not low[i] < high[i]:
-            relation = "equal" if low[i] == high[i] else "inverted"
-            fix = "leave a fixed coordinate out of the search" if relation == "equal" else "give the lower number first"
-            raise ValueError(f"bounds of coordinate {i} are {relation}: ({low[i]:g}, {high[i]:g}); {fix}")
-    if not (np.any(np.isfinite(low)) or np.any(np.isfinite(high))):
-        return _with_units(SpaceMap(), units)
+        if low[i] > high[i]:
+            raise ValueError(f"bounds of coordinate {i} are inverted: ({low[i]:g}, {high[i]:g}); give the lower number first")
     with np.errstate(over="ignore"):
         width = high - low
-    narrow = np.isfinite(width) & (width < 1e-12 * np.maximum(np.abs(low), np.abs(high)))
+    narrow = (low < high) & np.isfinite(width) & (width < 1e-12 * np.maximum(np.abs(low), np.abs(high)))
     endless = np.isfinite(low) & np.isfinite(high) & ~np.isfinite(width)
     if np.any(narrow | endless):
         i = int(np.flatnonzero(narrow | endless)[0])
         fault = "closer together than floating-point numbers can resolve" if narrow[i] else "too far apart"
         fix = "widen them" if narrow[i] else "use None for an open side"
         raise ValueError(f"bounds of coordinate {i} are {fault}: ({low[i]:g}, {high[i]:g}); {fix}")
-    return _with_units(Box.between(low, high, 1.0 if units is None else units / SHARE), units)
+    return low, high
 
 
 def count_coordinates(bounds: Any) -> int | None:

@@ -15,7 +15,8 @@ Points = Any
 class SpaceMap:
     """The identity: the objective takes the points as they are drawn. Spaces are pytrees of arrays.
 
-    `Box` has bounds, and `Scaled` a unit for each coordinate.
+    `Box` has bounds, `Scaled` a unit for each coordinate, `Logarithmic` coordinates that are searched by their logarithms, and
+    `WithFixed` fixed values.
 
     >>> SpaceMap().to_objective(np.array([3.0])), SpaceMap().contains(np.array([3.0])).tolist()
     (array([3.]), [True])
@@ -39,17 +40,31 @@ class SpaceMap:
         if not np.all(inside):
             i = tuple(int(place) for place in np.argwhere(~inside)[0])
             low, high = (np.broadcast_to(side, np.shape(x))[i] for side in self.sides)
-            where = f"{name}[{', '.join(map(str, i))}]"
-            raise ValueError(f"{where} = {np.asarray(x)[i]:g} lies outside its bounds ({low:g}, {high:g}); move it inside")
+            value, where = np.asarray(x)[i], f"{name}[{', '.join(map(str, i))}]"
+            if low <= value <= high:
+                raise ValueError(f"{where} = {value:g} must be above 0, as the coordinate is logarithmic")
+            raise ValueError(f"{where} = {value:g} lies outside its bounds ({low:g}, {high:g}); move it inside")
 
     def restart_point(self, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Return the point at which a restart begins: x0, or a random coordinate where both sides are bounded."""
         return x0
 
+    def spread(self, y: np.ndarray, std: np.ndarray) -> np.ndarray:
+        """Return standard deviations in units of the objective's argument, given those in R^d around y."""
+        return std * self.scale
+
     @property
     def scale(self) -> Any:
-        """The length in the objective's argument of a unit of R^d: one number, or one for each coordinate."""
+        """The unit of each coordinate, one number or one for each: a length in R^d times this is one in the coordinate.
+
+        Of a logarithmic coordinate it is the unit of the logarithm.
+        """
         return 1.0
+
+    @property
+    def unit(self) -> float:
+        """The geometric mean of the units."""
+        return float(np.exp(np.mean(np.log(self.scale))))
 
     @property
     def widest(self) -> Any:
@@ -59,6 +74,16 @@ class SpaceMap:
         to become narrower again.
         """
         return np.asarray(np.inf)
+
+    @property
+    def logarithmic(self) -> Any:
+        """True for each coordinate that is searched by its logarithm, or for all or none."""
+        return np.asarray(False)
+
+    @property
+    def whole_numbers(self) -> Any:
+        """True for each coordinate that takes whole numbers alone, or for all or none."""
+        return np.asarray(False)
 
     @property
     def bounded(self) -> bool:

@@ -1,0 +1,201 @@
+"""`Space`: the variables of an objective, by name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, cast
+
+import jax
+import numpy as np
+
+from thalweg._common.checks import as_array, listed, shortened
+from thalweg._common.mapping_objective import as_plain, taking_mapping
+from thalweg.space.space_map import SpaceMap
+from thalweg.space.start import first_steps, make_scaled_space, middle
+from thalweg.space.variables import Fixed, Integer, Real, Variable
+
+CATEGORICAL = (
+    "is a choice among categories, which a search by steps cannot order; let Optuna's suggest_categorical choose it around a "
+    "search over the other variables, or make a run for each"
+)
+
+
+class Space:
+    """The variables of an objective. `minimize(fun, space)` calls fun with a mapping of their names to plain values.
+
+    >>> space = Space(rate=Real(1e-5, 1e-1, log=True), width=Integer(8, 512, log=True), gamma=Fixed(0.99))
+    >>> space.point(space.x0)
+    {'rate': 0.001, 'width': 62, 'gamma': 0.99}
+
+    Variables come by keyword, as a mapping, or without names as a sequence; then fun gets the vector of their values, as it
+    does with `space.as_vector()`. Ranges give the start (their middle) and the first standard deviations (0.3 times their
+    width); a variable can have its own `x0` and `sigma0`. A space is a pytree: `map` has its arrays and the map from R^d.
+    """
+
+    def __init__(self, variables: Mapping[str, Variable] | Sequence[Variable] | None = None, /, **named: Variable) -> None:
+        if variables is None or isinstance(variables, Mapping):
+            both = (variables or {}).keys() & named.keys()
+            if both:
+                raise ValueError(f"variables have each name once, got {listed(sorted(both))} twice")
+            described: dict[Any, Any] = {**(variables or {}), **named}
+            self.names: tuple[str, ...] | None = tuple(_as_name(name) for name in described)
+            given = tuple(described.values())
+        else:
+            if named or isinstance(variables, str | bytes) or not isinstance(cast("Any", variables), Sequence):
+                raise TypeError(f"variables must be a mapping of names or a list without names, got {shortened(variables)}")
+            self.names, given = None, tuple(variables)
+        if not given:
+            raise ValueError("a Space needs variables, such as Space(rate=Real(1e-5, 1e-1, log=True))")
+        labels = self.names or tuple(f"variable {i}" for i in range(len(given)))
+        self.variables: tuple[Variable, ...] = tuple(_as_variable(each, name) for each, name in zip(given, labels, strict=True))
+        if all(isinstance(each, Fixed) for each in self.variables):
+            raise ValueError("all variables of the Space are Fixed, so that nothing is left to search")
+        self.vector = self.names is None
+        """True if the objective takes the vector of values instead of a mapping."""
+
+    def as_vector(self) -> "Space":
+        """Return the same space for an objective that takes the vector of values."""
+        return Space._made(self.variables, self.names, vector=True)
+
+    @classmethod
+    def of_arrays(
+        cls,
+        names: Sequence[str] | None,
+        x0: Sequence[float],
+        sigma0: Sequence[float],
+        bounds: Sequence[Sequence[float | None]],
+        log: Sequence[int],
+        integers: Sequence[int],
+        *,
+        vector: bool,
+    ) -> "Space":
+        """Return a space from a number for each variable; equal bounds are a fixed value."""
+        variables: list[Variable] = []
+        for i, (low, high) in enumerate(bounds):
+            if low is not None and low == high:
+                variables.append(Fixed(int(low) if i in integers else low))
+                continue
+            kind: Any = Integer if i in integers else Real
+            variables.append(kind(low, high, i in log, x0[i], sigma0[i]))
+        return cls._made(tuple(variables), None if names is None else tuple(names), vector=vector)
+
+    def objective(self, fun: Callable[..., Any], *, vectorized: bool = False) -> Callable[..., Any]:
+        """Return a function of a vector that calls `fun` as this space says: with a mapping, or as it is.
+
+        With `vectorized` the function takes a generation, and the values of the mapping are columns of it.
+        """
+        if self.vector or self.names is None or not callable(fun):
+            return fun
+        return taking_mapping(fun, self.names, self.integers, vectorized=vectorized)
+
+    def point(self, x: Any) -> dict[str, Any]:
+        """Return a vector as a mapping of names to Python's floats and ints; without names these are x0, x1, ..."""
+        values = as_array(x, "x")
+        if values.shape != (self.d,):
+            raise ValueError(f"x must have one number for each of the {self.d} variables, got shape {values.shape}")
+        names = self.names or tuple(f"x{i}" for i in range(self.d))
+        return dict(zip(names, as_plain(values, self.integers), strict=True))
+
+    def vector_of(self, point: Mapping[str, Any]) -> np.ndarray:
+        """Return a mapping of names to values as a vector; fixed variables may be missing."""
+        names = self.names or tuple(f"x{i}" for i in range(self.d))
+        if strange := point.keys() - set(names):
+            raise ValueError(f"point has {listed(sorted(map(str, strange)))}, but the variables are {listed(names)}")
+        values: list[Any] = []
+        for name, each in zip(names, self.variables, strict=True):
+            if name not in point and not isinstance(each, Fixed):
+                raise ValueError(f"point must have a value of {name!r}")
+            values.append(each.value if isinstance(each, Fixed) and name not in point else point[name])
+        return as_array(values, "point")
+
+    @property
+    def d(self) -> int:
+        """The number of variables, with those that are fixed."""
+        return len(self.variables)
+
+    @property
+    def bounds(self) -> list[tuple[float | None, float | None]]:
+        """A pair (low, high) for each variable; equal for a fixed one."""
+        return [(v.value, v.value) if isinstance(v, Fixed) else (v.low, v.high) for v in self.variables]
+
+    @property
+    def log(self) -> list[bool]:
+        """True for each variable that is searched by its logarithm."""
+        return [not isinstance(each, Fixed) and each.log for each in self.variables]
+
+    @property
+    def integers(self) -> list[bool]:
+        """True for each variable that takes whole numbers alone."""
+        return [
+            isinstance(each, Integer) or (isinstance(each, Fixed) and isinstance(each.value, int)) for each in self.variables
+        ]
+
+    @property
+    def x0(self) -> np.ndarray:
+        """The start, as a vector."""
+        start = middle(self.bounds, self.sigma0, log=self.log, integers=self.integers)
+        own = [None if isinstance(each, Fixed) else each.x0 for each in self.variables]
+        return np.array([value if given is None else given for value, given in zip(start.tolist(), own, strict=True)], float)
+
+    @property
+    def sigma0(self) -> list[float]:
+        """The first standard deviation of each variable, of a fixed one 1."""
+        own = [None if isinstance(each, Fixed) else each.sigma0 for each in self.variables]
+        found = iter(first_steps(self.bounds, own, log=self.log, integers=self.integers).tolist())
+        return [1.0 if isinstance(each, Fixed) else next(found) for each in self.variables]
+
+    @cached_property
+    def map(self) -> SpaceMap:
+        """The map between R^d and the vector of values."""
+        return make_scaled_space(self.bounds, self.d, self.sigma0, log=self.log, integers=self.integers)[0]
+
+    def __repr__(self) -> str:
+        names = self.names or [""] * self.d
+        text = ", ".join(f"{name}={each!r}" if name else repr(each) for name, each in zip(names, self.variables, strict=True))
+        return f"Space({text})" if self.names else f"Space([{text}])"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and self._description == other._description
+
+    def __hash__(self) -> int:
+        return hash(self._description)
+
+    @property
+    def _description(self) -> tuple[Any, ...]:
+        return self.variables, self.names, self.vector
+
+    @classmethod
+    def _made(cls, variables: tuple[Variable, ...], names: tuple[str, ...] | None, *, vector: bool) -> "Space":
+        made = cls(dict(zip(names, variables, strict=True)) if names else list(variables))
+        made.vector = vector
+        return made
+
+
+def _flatten(space: Space) -> tuple[tuple[SpaceMap], tuple[Any, ...]]:
+    return (space.map,), space._description  # pyright: ignore[reportPrivateUsage]
+
+
+def _unflatten(description: tuple[Any, ...], children: tuple[SpaceMap]) -> Space:
+    space = object.__new__(Space)  # children may be tracers, and need no checks
+    space.variables, space.names, space.vector = description
+    space.__dict__["map"] = children[0]
+    return space
+
+
+jax.tree_util.register_pytree_node(Space, _flatten, _unflatten)
+
+
+def _as_name(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"names of variables must be words, got {shortened(name)}")
+    return name
+
+
+def _as_variable(given: Any, name: str) -> Variable:
+    if isinstance(given, Real | Integer | Fixed):
+        return given
+    if isinstance(given, str | bytes | bool | list | set | frozenset) or (
+        isinstance(given, tuple) and len(cast("Any", given)) != 2
+    ):
+        raise TypeError(f"{name} = {shortened(given)} {CATEGORICAL}")
+    fix = f"Real{given!r}" if isinstance(given, tuple) else f"Fixed({given!r})" if isinstance(given, int | float) else "one"
+    raise TypeError(f"{name} must be a Real, an Integer or a Fixed, got {shortened(given)}; write {fix}")
