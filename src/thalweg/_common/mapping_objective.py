@@ -1,7 +1,11 @@
 """Objectives that take a mapping of names to values instead of a vector."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Form = Literal["plain", "columns", "traced"]
+"""Kind of values in the mapping: Python's numbers, columns of a generation, or arrays of JAX."""
 
 
 def as_plain(values: Any, whole: Sequence[bool]) -> list[Any]:
@@ -9,18 +13,27 @@ def as_plain(values: Any, whole: Sequence[bool]) -> list[Any]:
     return [int(value) if is_whole else float(value) for value, is_whole in zip(values, whole, strict=True)]
 
 
-def taking_mapping(fun: Callable[..., Any], names: Sequence[str], whole: Sequence[bool], *, vectorized: bool = False) -> Any:
-    """Return a function of a vector that calls `fun` with a mapping of the names to plain values.
+@dataclass(frozen=True)
+class MappingObjective:
+    """A function of a vector that calls `fun` with a mapping of the names to values.
 
-    With `vectorized` it takes a generation (n, d), and the values are columns of it.
+    Two that are made of the same function are equal, so that programs compiled for one serve the other.
 
-    >>> taking_mapping(lambda point: point, ["width", "rate"], [True, False])([8.0, 0.5])
+    >>> MappingObjective(lambda point: point, ("width", "rate"), (True, False))([8.0, 0.5])
     {'width': 8, 'rate': 0.5}
     """
-    names, whole = tuple(names), tuple(whole)
 
-    def call(x: Any, *args: Any) -> Any:
-        values = [x[:, i] for i in range(len(names))] if vectorized else as_plain(x, whole)
-        return fun(dict(zip(names, values, strict=True)), *args)
+    fun: Callable[..., Any]
+    names: tuple[str, ...]
+    whole: tuple[bool, ...]
+    """True for each coordinate that is a whole number."""
+    form: Form = "plain"
 
-    return call
+    def __call__(self, x: Any, *args: Any) -> Any:
+        return self.fun(dict(zip(self.names, self._values(x), strict=True)), *args)
+
+    def _values(self, x: Any) -> list[Any]:
+        if self.form == "plain":
+            return as_plain(x, self.whole)
+        values = [x[..., i] for i in range(len(self.names))]
+        return [value.astype(int) if is_whole else value for value, is_whole in zip(values, self.whole, strict=True)]

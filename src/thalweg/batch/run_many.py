@@ -11,7 +11,8 @@ from thalweg.batch.arguments import as_precision, as_seeds, check_args, check_tr
 from thalweg.batch.device_loop import RunInput, Setup, run_all
 from thalweg.batch.trajectories import Trajectories, Work
 from thalweg.compiled.keys import make_keys
-from thalweg.space import make_space
+from thalweg.search.described import Described
+from thalweg.space import Space, SpaceMap, make_scaled_space
 from thalweg.strategies.registry import make_strategy
 from thalweg.strategies.strategy import Array, Strategy
 
@@ -20,7 +21,7 @@ def run_many(
     strategy: str | Strategy,
     fun: Callable[..., Array],
     x0: Any,
-    sigma0: Any = 1.0,
+    sigma0: Any = None,
     *,
     seeds: int | Sequence[int] | np.ndarray,
     generations: int,
@@ -41,8 +42,10 @@ def run_many(
         strategy: A strategy, or the name of a method.
         fun: The objective, called as fun(x, *args) with one point (d,), or with `vectorized` a generation (n, d), within
             `jax.vmap`. The compiled program is kept for as long as the function object is the same.
-        x0: One start (d,) for all runs, or one each (runs, d).
-        sigma0: One number, or one for each run. Coordinates cannot have one each here: minimise over scaled variables.
+        x0: One start (d,) for all runs, or one each (runs, d); or a `thalweg.Space`: fun then gets a mapping of names to
+            traced numbers.
+        sigma0: One number, or one for each run; None is 0.3 times the width of the bounds if all are closed and alike, else 1.
+            For coordinates of different sizes describe the variables by a `thalweg.Space`.
         seeds: One whole number per run; an int n stands for range(n). The same seed gives an `Optimizer` the same draws.
         generations: Maximal number of generations of each run.
         args: Arrays (or pytrees of arrays) whose first axis runs over the runs.
@@ -58,15 +61,23 @@ def run_many(
     check_traceable(strategy, fun, "run_many")
     numbers = as_seeds(seeds)
     runs = len(numbers)
-    x0, sigma0 = as_array(x0, "x0"), as_array(sigma0, "sigma0")
+    space: SpaceMap | None = None
+    if isinstance(x0, Space):
+        described = Described.read(x0, sigma0, bounds, None, None, None)
+        fun, x0 = x0.objective(fun, "traced"), x0.x0
+        space, sigma0 = described.space(len(x0))
+    x0 = as_array(x0, "x0")
     if x0.ndim not in (1, 2) or (x0.ndim == 2 and len(x0) != runs) or not np.all(np.isfinite(x0)):
         raise ValueError(f"x0 must be finite and of shape (d,) or ({runs}, d), got {shortened(x0)} of shape {x0.shape}")
+    if space is None:
+        space, step = make_scaled_space(bounds, x0.shape[-1], None if sigma0 is None else 1.0)
+        sigma0 = step if sigma0 is None else sigma0
+    sigma0 = as_array(sigma0, "sigma0")
     if sigma0.shape not in ((), (runs,)) or not np.all((sigma0 > 0) & np.isfinite(sigma0)):
         raise ValueError(f"sigma0 must be above 0, one number or one for each of the {runs} runs, got {shortened(sigma0)}")
-    d = x0.shape[-1]
-    space = make_space(bounds, d)
     space.check(x0, "x0")
     x0 = space.to_search(x0)
+    d = x0.shape[-1]
     check_args(args, runs)
     setup = Setup(
         strategy,

@@ -12,8 +12,9 @@ from thalweg.batch.arguments import as_seeds, check_args, check_traceable
 from thalweg.batch.chunk import BLOCK
 from thalweg.batch.scheduler import BatchSettings, RunSummary, Task, run_tasks
 from thalweg.search.campaign import Campaign, check_restarts, first_point
+from thalweg.search.described import Described
 from thalweg.search.stopping import Budget, Tolerances
-from thalweg.space import Sigma0, make_scaled_space
+from thalweg.space import Sigma0, Space, make_scaled_space
 from thalweg.strategies.registry import make_strategy
 from thalweg.strategies.strategy import Array, Strategy
 
@@ -82,7 +83,7 @@ def run_restarts(
         fun: The objective, called as fun(x, *args) with one point (d,), or with `vectorized` a generation (n, d), within
             `jax.vmap`. The compiled programs are kept for as long as the function object is the same.
         x0: One start (d,) for all problems, one each (problems, d), or a callable that draws one for each run from a numpy
-            Generator.
+            Generator; or a `thalweg.Space`: fun then gets a mapping of names to traced numbers.
         sigma0: The first standard deviation as in `minimize`: a number, one for each coordinate, or None.
         seeds: One whole number per problem; an int n stands for range(n). The same seed gives `minimize` the same runs.
         max_evals: A problem ends with the generation that reaches this number of evaluations, over all its runs.
@@ -104,11 +105,17 @@ def run_restarts(
     check_traceable(strategy, fun, "run_restarts")
     numbers = as_seeds(seeds)
     check_args(args, len(numbers))
+    kinds: dict[str, Any] = {}
+    if isinstance(x0, Space):
+        described = Described.read(x0, sigma0, bounds, None, None, None)
+        fun, x0, sigma0 = x0.objective(fun, "traced"), x0.x0, described.sigma0
+        bounds, kinds = described.bounds, described.kinds
     points = _starts(x0, len(numbers))
-    d = len(first_point(points[0], numbers[0]))
+    coordinates = len(first_point(points[0], numbers[0]))
     goals: list[Any] = [None] * len(numbers) if ftarget is None else _rows(ftarget, "ftarget", len(numbers)).tolist()
     levels = _rows(targets, "targets", len(numbers), wide=True)
-    space, step = make_scaled_space(bounds, d, sigma0)
+    space, step = make_scaled_space(bounds, coordinates, sigma0, **kinds)
+    d = len(space.to_search(first_point(points[0], numbers[0])))
     size, budget = strategy.population(d), Budget.checked(max_evals, None, None, None)
     limit = restarts > 0 or budget.max_evals is None
     tasks = [
@@ -122,7 +129,7 @@ def run_restarts(
     with jax.enable_x64(True):
         tables = jax.device_put((args, levels, space))
         busy = 0 if jax.default_backend() == "cpu" else 8192  # the order of magnitude of a GPU's cores
-        settings = BatchSettings(strategy, fun, vectorized, d, tolerances, length, lanes, busy, space, tables)
+        settings = BatchSettings(strategy, fun, vectorized, d, coordinates, tolerances, length, lanes, busy, space, tables)
         chunks, idle, hits = run_tasks(settings, tasks, levels)
     bests = [task.campaign.best for task in tasks]
     return Restarted(

@@ -85,6 +85,9 @@ class BatchSettings(NamedTuple):
     fun: Callable[..., Array]
     vectorized: bool
     d: int
+    """Dimension of the search."""
+    coordinates: int
+    """Number of coordinates of the objective's argument: more than d where some are fixed."""
     tolerances: Tolerances
     generations: int
     """Generations of a chunk."""
@@ -110,10 +113,10 @@ class LaneTable(NamedTuple):
     best_x: np.ndarray
 
     @classmethod
-    def empty(cls, lanes: int, d: int) -> "LaneTable":
+    def empty(cls, lanes: int, d: int, coordinates: int) -> "LaneTable":
         """Return a table without runs."""
         words, points = np.zeros((lanes, 2), np.uint32), np.zeros((lanes, d))
-        return cls(np.full(lanes, -1), np.zeros(lanes, int), words, points, points.copy())
+        return cls(np.full(lanes, -1), np.zeros(lanes, int), words, points, np.zeros((lanes, coordinates)))
 
 
 class LaneGroup:
@@ -124,7 +127,7 @@ class LaneGroup:
         self.strategy = with_popsize(settings.strategy, popsize)
         self.waiting: deque[int] = deque()
         """Numbers of problems whose next run has this population."""
-        self.table = LaneTable.empty(0, settings.d)
+        self.table = LaneTable.empty(0, settings.d, settings.coordinates)
         self.tests = ManyStopTests(settings.d, popsize, settings.tolerances, 0)
         self.lanes: LaneState | None = None
 
@@ -182,7 +185,7 @@ class LaneGroup:
         going = np.flatnonzero(self.table.row >= 0)
         if self.lanes is None or len(going) == 0:
             self.lanes = blank(self._setup(lanes), settings.d)
-            self.table = LaneTable.empty(lanes, settings.d)
+            self.table = LaneTable.empty(lanes, settings.d, settings.coordinates)
             self.tests = ManyStopTests(settings.d, self.popsize, settings.tolerances, lanes)
             return
         places = np.concatenate([going, np.full(lanes - len(going), going[0])])

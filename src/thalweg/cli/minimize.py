@@ -12,6 +12,7 @@ from thalweg._common.checks import as_seed
 from thalweg.cli.problem import for_each, read_bounds, read_options, read_sigma0, read_start
 from thalweg.cli.running import run_and_report
 from thalweg.cli.settings import RunSettings, shared_options
+from thalweg.cli.variables import read_space
 from thalweg.models import MODELS
 from thalweg.search import checkpoint as checkpoints
 from thalweg.search.stopping import Budget
@@ -38,6 +39,22 @@ from thalweg.search.stopping import Budget
     help='Bounds: one pair "-5,5" for all coordinates, one pair for each as in "-5,5;0,1;0,", or @file; an empty side is '
     "unbounded.  [default: none]",
 )
+@click.option(
+    "--var",
+    "variables",
+    multiple=True,
+    metavar="NAME=LOW..HIGH[:log][:int]",
+    help="A variable by name, such as rate=1e-5..1e-1:log, width=8..512:int, shift=0..:x0=2:sigma0=0.5 (open above) or "
+    "gamma=0.99 (fixed), instead of --x0, --sigma0 and --bounds. May be repeated. The function gets a mapping of names to "
+    "numbers.",
+)
+@click.option(
+    "--space",
+    "space_file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="TOML file with a line for each variable, such as: rate = {low = 1e-5, high = 1e-1, log = true}.  [default: none]",
+)
+@click.option("--as-vector", is_flag=True, help="With --var or --space: pass the vector of values instead of a mapping.")
 @click.option("--method", default="gnn-cma", help="Optimisation method; `thalweg methods` lists the names.")
 @click.option(
     "--model",
@@ -80,6 +97,9 @@ def minimize(
     dimension: int | None,
     sigma0: str | None,
     bounds: str | None,
+    variables: tuple[str, ...],
+    space_file: Path | None,
+    as_vector: bool,
     seed: int | None,
     option: tuple[str, ...],
     checkpoint: Path | None,
@@ -94,22 +114,32 @@ def minimize(
       thalweg minimize scipy.optimize:rosen --x0=-1,1 --sigma0 0.5
       thalweg minimize model.py:loss --dimension 10 --bounds=-5,5 --workers 4 --checkpoint run.ckpt --out result.json
       thalweg minimize --command "./simulate {x}" --bounds "0,1;10,20" --workers 8 --eval-timeout 60 --retries 1
+      thalweg minimize --command "./train --lr {rate} --width {width}" --var rate=1e-5..1e-1:log --var width=8..512:int:log
 
     With --command a program is run for each point. In it, {x} stands for all coordinates as arguments, {x0}, {x1}, ... for
-    single coordinates, and {file} for a JSON file with the list of coordinates. Without any of these the program reads the
-    list from stdin. The value is the last line on stdout that is a number, or a JSON object with a number "f". An evaluation
-    fails if the program exits with a status other than 0, prints no number, or takes more than --eval-timeout seconds.
+    single coordinates, {NAME} for a variable of --var or --space, and {file} for a JSON file with the list of coordinates, or
+    with an object of the variables. Without any of these the program reads that JSON from stdin. The value is the last line on
+    stdout that is a number, or a JSON object with a number "f". An evaluation fails if the program exits with a status other
+    than 0, prints no number, or takes more than --eval-timeout seconds.
 
     Exit status: 0 if the run ended by itself, 1 after an error, 2 for invalid options, 130 after Ctrl-C, 143 after SIGTERM,
     129 after SIGHUP. After a signal the best point so far is printed, and with --checkpoint the command that continues.
     """  # noqa: D301  (click needs the backspace character, which keeps the lines of the paragraph)
     own = {name: given.pop(name) for name in ("method", "model", "popsize", "restarts", "bipop")}
     settings = RunSettings(**given)
-    box = None if bounds is None else read_bounds(bounds)
     saved = checkpoints.read(checkpoint).contents if checkpoint is not None and checkpoint.exists() else None
     seed = as_seed(saved["problem"]["seed"] if seed is None and saved is not None else seed)
-    start = read_start(x0, dimension, box, seed)
-    box = for_each(box, dimension if start is None else None)
+    space = read_space(variables, space_file)
+    if space is None:
+        box = None if bounds is None else read_bounds(bounds)
+        start = read_start(x0, dimension, box, seed)
+        box = for_each(box, dimension if start is None else None)
+        d = len(box if start is None else start)
+    else:
+        replaced = {"--x0": x0, "--dimension": dimension, "--sigma0": sigma0, "--bounds": bounds}
+        for name in (name for name, value in replaced.items() if value is not None):
+            raise click.UsageError(f"--var and --space take the place of {name}; describe it there, as in rate=0..1:x0=0.5")
+        start, box, d = space.as_vector() if as_vector else space, None, space.d
     run = partial(
         thalweg.minimize,
         settings.objective(),
@@ -123,7 +153,7 @@ def minimize(
         **settings.arguments(),
     )
     elapsed = 0.0 if saved is None else saved["elapsed"]
-    title = f"{settings.name}, {own['method']}, d = {len(box if start is None else start)}"
+    title = f"{settings.name}, {own['method']}, d = {d}"
     run_and_report(run, settings, title, settings.budget, elapsed, checkpoint)
 
 

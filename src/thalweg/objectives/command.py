@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -18,11 +18,16 @@ import numpy as np
 
 from thalweg._common.checks import as_array, as_positive, shortened
 
-PLACEHOLDER = re.compile(r"\{(x|x?\d+|file|here)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+COORDINATE = re.compile(r"x|x?\d+|file")
+"""Placeholders for the point that need no names of variables."""
 QUOTED = 400
 """Number of characters from the end of a program's output that an error quotes."""
 READ = 2**20
 """Number of bytes read from the end of stdout and stderr; the output may be much longer."""
+
+Point = Sequence[float] | Mapping[str, float]
+"""A point: its coordinates, or a mapping of names to values."""
 
 _running: set["subprocess.Popen[bytes]"] = set()
 _starting = threading.RLock()
@@ -46,11 +51,12 @@ class Command:
 
     - `{x}`: all coordinates, as separate arguments if it is a word of its own, otherwise joined by commas.
     - `{x0}` or `{0}`, `{x1}` or `{1}`, ...: single coordinates.
-    - `{file}`: the path of a JSON file with the list of coordinates.
+    - `{rate}`, ...: a variable by its name, for a point that is a mapping of names to values.
+    - `{file}`: the path of a JSON file with the list of coordinates; of a mapping, a JSON object.
     - `{here}`: the working directory of this process.
 
-    Without a placeholder for the point, the program gets the JSON list on standard input. Numbers are written with all their
-    digits. If the program takes -1 for an option, write `-- {x}`.
+    Without a placeholder for the point, the program gets the JSON of the point on standard input. Numbers are written with all
+    their digits. If the program takes -1 for an option, write `-- {x}`.
 
     The value is the last line on stdout that is a number, or a JSON object with a number "f". If there is none, the exit status
     is not 0, or `timeout` is exceeded, which kills all processes of the program, a `ProgramError` quotes the end of stderr.
@@ -77,19 +83,20 @@ class Command:
             as_positive(self.timeout, "timeout")
 
     def __call__(self, x: Any) -> float:
-        """Return the value at the point x of shape (d,)."""
-        point = np.atleast_1d(as_array(x, "x")).tolist()
+        """Return the value at the point x, a vector of shape (d,) or a mapping of names to numbers."""
+        point: Point = dict(x) if isinstance(x, Mapping) else np.atleast_1d(as_array(x, "x")).tolist()
         with contextlib.ExitStack() as stack:
             folder: str | None = None
             if self.scratch:
                 folder = stack.enter_context(_temporary_folder())
             path: str | None = None
-            if "file" in self._named:
+            named = self._named(point)
+            if "file" in named:
                 path = os.path.join(stack.enter_context(_temporary_folder()), "point.json")
                 Path(path).write_text(json.dumps(point))
             # files, not pipes: a child process that outlives the program would keep a pipe open and block the reader
             given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-            if not self._named - {"here"}:
+            if not named:
                 given.write(f"{json.dumps(point)}\n".encode())
                 given.seek(0)
             status, expired = self._run(self.words(point, path), folder, given, out, err)
@@ -105,22 +112,26 @@ class Command:
         quoted = "..." + stderr[-QUOTED:] if len(stderr) > QUOTED else stderr
         raise ProgramError(f"{self._name} {how}" + (f"; stderr: {quoted}" if quoted else ""))
 
-    def words(self, point: Sequence[float], path: str | None = None) -> list[str]:
+    def words(self, point: Point, path: str | None = None) -> list[str]:
         """Return the program and its arguments for a point, or for a shell a single text."""
+        values = list(point.values() if isinstance(point, Mapping) else point)
+        whole = not isinstance(point, Mapping) or "x" not in point  # {x} stands for all coordinates
         if self.shell:
-            alone = re.sub(r"(?<!\S)\{x\}(?!\S)", " ".join(map(repr, point)), str(self.command))
+            alone = str(self.command)
+            if whole:
+                alone = re.sub(r"(?<!\S)\{x\}(?!\S)", " ".join(map(repr, values)), alone)
             return [self._filled(alone, point, None if path is None else shlex.quote(path))]
         words: list[str] = []
         for word in self._split():
-            words += [repr(value) for value in point] if word == "{x}" else [self._filled(word, point, path)]
+            words += [repr(value) for value in values] if whole and word == "{x}" else [self._filled(word, point, path)]
         if self.scratch and os.sep in words[0]:
             words[0] = os.path.abspath(words[0])  # relative to this process, not to the temporary directory
         return words
 
-    @property
-    def _named(self) -> set[str]:
-        """The names of the placeholders in the command."""
-        return {name for word in self._split() for name in PLACEHOLDER.findall(word)}
+    def _named(self, point: Point) -> set[str]:
+        """Return the placeholders in the command that stand for the point."""
+        names = {name for word in self._split() for name in PLACEHOLDER.findall(word)}
+        return {name for name in names if COORDINATE.fullmatch(name) or (isinstance(point, Mapping) and name in point)}
 
     def _split(self) -> list[str]:
         if not isinstance(self.command, str):
@@ -132,18 +143,24 @@ class Command:
         except ValueError as error:
             raise ValueError(f"command {self.command!r} cannot be split into words: {error}; check its quotes") from None
 
-    def _filled(self, word: str, point: Sequence[float], path: str | None) -> str:
+    def _filled(self, word: str, point: Point, path: str | None) -> str:
+        values = list(point.values() if isinstance(point, Mapping) else point)
+
         def fill(match: re.Match[str]) -> str:
             name = match[1]
-            if name == "x":
-                return ",".join(map(repr, point))
+            if isinstance(point, Mapping) and name in point:
+                return repr(point[name])
             if name == "here":
                 return os.getcwd()
+            if not COORDINATE.fullmatch(name):
+                return match[0]
+            if name == "x":
+                return ",".join(map(repr, values))
             if name == "file":
                 return path or match[0]
-            if int(name.lstrip("x")) >= len(point):
-                raise ValueError(f"command has {match[0]}, but the point has only {len(point)} coordinates, counted from 0")
-            return repr(point[int(name.lstrip("x"))])
+            if int(name.lstrip("x")) >= len(values):
+                raise ValueError(f"command has {match[0]}, but the point has only {len(values)} coordinates, counted from 0")
+            return repr(values[int(name.lstrip("x"))])
 
         return PLACEHOLDER.sub(fill, word)
 

@@ -180,7 +180,7 @@ def _search(
         search = {**search, "seed": saved.contents["problem"]["seed"]}
     es = Optimizer(**search)
     if es.variables is not None:
-        fun = es.variables.objective(fun, vectorized=vectorized)
+        fun = es.variables.objective(fun, "columns" if vectorized else "plain")
     if checkpoint is not None:
         checkpoints.check_target(es.strategy, checkpoint)
         if saved is not None:

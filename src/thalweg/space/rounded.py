@@ -20,8 +20,7 @@ class Rounded(SpaceMap):
 
     def to_objective(self, y: Points, xp: Any = np) -> Points:
         x = self.inner.to_objective(y, xp)
-        low, high = self.sides
-        return xp.where(self.whole, xp.clip(xp.round(x), low, high), x)
+        return xp.where(self.whole, xp.clip(xp.round(x), *self._sides(xp)), x)
 
     def to_search(self, x: Points) -> Points:
         return self.inner.to_search(x)
@@ -63,6 +62,9 @@ class Rounded(SpaceMap):
 
     @property
     def sides(self) -> tuple[Any, Any]:
+        return self._sides(np)
+
+    def _sides(self, xp: Any) -> tuple[Any, Any]:
         low, high = self.inner.sides
-        half = np.where(self.whole, 0.5, 0.0)
+        half = xp.where(self.whole, 0.5, 0.0)
         return low + half, high - half

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from thalweg._common.checks import as_array, listed, shortened
-from thalweg._common.mapping_objective import as_plain, taking_mapping
+from thalweg._common.mapping_objective import Form, MappingObjective, as_plain
 from thalweg.space.space_map import SpaceMap
 from thalweg.space.start import first_steps, make_scaled_space, middle
 from thalweg.space.variables import Fixed, Integer, Real, Variable
@@ -78,14 +78,15 @@ class Space:
             variables.append(kind(low, high, i in log, x0[i], sigma0[i]))
         return cls._made(tuple(variables), None if names is None else tuple(names), vector=vector)
 
-    def objective(self, fun: Callable[..., Any], *, vectorized: bool = False) -> Callable[..., Any]:
+    def objective(self, fun: Callable[..., Any], form: Form = "plain") -> Callable[..., Any]:
         """Return a function of a vector that calls `fun` as this space says: with a mapping, or as it is.
 
-        With `vectorized` the function takes a generation, and the values of the mapping are columns of it.
+        The mapping has Python's numbers; with `form="columns"` the function takes a generation, and the mapping has columns of
+        it; with `form="traced"` JAX may trace the function.
         """
         if self.vector or self.names is None or not callable(fun):
             return fun
-        return taking_mapping(fun, self.names, self.integers, vectorized=vectorized)
+        return MappingObjective(fun, self.names, tuple(self.integers), form)
 
     def point(self, x: Any) -> dict[str, Any]:
         """Return a vector as a mapping of names to Python's floats and ints; without names these are x0, x1, ..."""
