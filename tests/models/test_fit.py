@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg.models.features import number_of_features, quadratic_features
-from thalweg.models.fit import NONE, OUTLYING, TOWARDS_ISOTROPY, Data, Form, choose, fit, ranks_predict_better
+from thalweg.models.fit import NONE, OUTLYING, TOWARDS_ISOTROPY, Data, Form, choose, choose_targets, fit
 
 FULL, SEPARABLE = Form(False, NONE), Form(True, NONE)
 
@@ -124,7 +124,7 @@ def test_an_outlier_counts_as_large_and_breaks_nothing():
     assert np.all(np.isfinite(fit(data, FULL)(e, e)))
     ranks = fit(data, Form(False, NONE, ranks=True))
     assert np.linalg.norm(ranks.stationary() - 0.5) < 0.3  # ranks do not see how large it is
-    assert ranks_predict_better(data, present=False)
+    assert choose_targets(data, present=False)[0]
 
 
 def test_equal_values_and_numbers_beyond_all_bounds_give_no_model():
@@ -168,6 +168,6 @@ def test_ranks_are_chosen_where_they_predict_better_and_stay_while_both_do():
     e = points(3, 40)
     curved = data_of(lambda e: np.sum((e - 0.2) ** 2, -1), e)
     steep = data_of(lambda e: np.exp(12 * np.sum((e - 0.2) ** 2, -1)), e)
-    assert ranks_predict_better(steep, present=False)
-    assert ranks_predict_better(steep, present=True)
-    assert not ranks_predict_better(curved, present=False)
+    assert choose_targets(steep, present=False)[0]
+    assert choose_targets(steep, present=True)[0]
+    assert not choose_targets(curved, present=False)[0]

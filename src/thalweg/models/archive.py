@@ -1,6 +1,7 @@
 """The archive of a model: the latest points with true values."""
 
 from collections.abc import Callable
+from math import isfinite
 
 import numpy as np
 
@@ -25,12 +26,13 @@ class Archive:
         self.fresh = 0
         if len(self):
             e = to_standard(self.y)
-            kept = np.all(np.isfinite(e), axis=1)
+            finite = np.isfinite(e)
+            kept = slice(None) if finite.all() else finite.all(axis=1)
             self.e, self.y, self.f = e[kept], self.y[kept], self.f[kept]
 
     def add(self, e: np.ndarray, y: np.ndarray, f: float) -> bool:
         """Add a point in front, unless it is there already or not finite; return whether it was added."""
-        if not (np.isfinite(f) and np.all(np.isfinite(e))) or np.any(np.all(self.y == y, axis=1)):
+        if not (isfinite(f) and np.isfinite(e).all()) or (self.y == y).all(axis=1).any():
             return False
         self.e, self.y = (np.concatenate([each[None], old])[: self.capacity] for each, old in ((e, self.e), (y, self.y)))
         self.f = np.concatenate([[f], self.f])[: self.capacity]

@@ -65,7 +65,7 @@ class Bend:
             gradient = moved.linear + 2 * moved.data.e @ moved.matrix
             change, covariance = moved.solution.extended(-(gradient @ complement.T) * (square * data.weights)[:, None])
             target = target + change @ complement
-            if not np.linalg.norm(target) < LONGEST:  # the steps do not converge: stay, and let the evidence decide
+            if not norm(target) < LONGEST:  # the steps do not converge: stay, and let the evidence decide
                 target = bow
                 break
         change, error = shrunk(complement @ (target - bow), covariance)
@@ -96,8 +96,13 @@ def shrunk(change: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, floa
     variances, directions = np.linalg.eigh(covariance)
     kept = PRIOR**2 / (PRIOR**2 + np.maximum(variances, 0.0))
     change = directions @ (kept * (directions.T @ change))
-    length = float(np.linalg.norm(change))
+    length = norm(change)
     return change * min(1.0, LONGEST_STEP / max(length, 1e-300)), float(np.sum(PRIOR**2 * (1 - kept)))
+
+
+def norm(vector: np.ndarray) -> float:
+    """Return the Euclidean length; several times as fast as numpy's on a short vector."""
+    return sqrt(vector @ vector)
 
 
 def orthogonal_to(axis: np.ndarray) -> np.ndarray:

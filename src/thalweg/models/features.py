@@ -21,21 +21,21 @@ def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
     return i, j
 
 
-def quadratic_features(e: np.ndarray) -> np.ndarray:
-    """Return the features of the points e (n, d): 1, e_i, |e|^2, e_i^2 - e_{i+1}^2, e_i e_j.
+def quadratic_features(e: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the features of the points e (n, d): 1, e_i, |e|^2, e_i^2 - e_{i+1}^2, e_i e_j; times the points' weights.
 
     The squares come as their sum and their differences, so that a penalty on all but the first d + 2 pulls the model towards
     one that curves alike in all directions, as it does in the coordinates of a search distribution that has adapted.
     """
     n, d = e.shape
-    made = np.empty((n, number_of_features(d)))
-    square, (i, j) = e**2, pairs(d)
-    made[:, 0] = 1.0
-    made[:, 1 : d + 1] = e
-    made[:, d + 1] = np.sum(square, axis=1)
-    made[:, d + 2 : 2 * d + 1] = square[:, :-1] - square[:, 1:]
-    made[:, 2 * d + 1 :] = e[:, i] * e[:, j]
-    return made
+    made = np.empty((number_of_features(d), n))  # a feature is a row here: long loops, and few large arrays besides
+    x, square, (i, j), products = e.T.copy(), e**2, pairs(d), made[2 * d + 1 :]
+    made[0], made[1 : d + 1] = 1.0, x
+    np.sum(square, axis=1, out=made[d + 1])
+    np.subtract(square.T[:-1], square.T[1:], out=made[d + 2 : 2 * d + 1])
+    np.take(x, i, axis=0, out=products, mode="clip")
+    products *= x[j]
+    return made.T.copy() if weights is None else np.multiply(made.T, weights[:, None], order="C")
 
 
 def hessian(coefficients: np.ndarray, d: int) -> np.ndarray:

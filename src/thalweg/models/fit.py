@@ -17,6 +17,7 @@ TOWARDS_ISOTROPY = 1e-2
 """The penalty that pulls the full quadratic towards one that curves alike in all directions."""
 OUTLYING = 1e10
 """Largest value in a fit, in units of the median above the best one; larger ones count as that."""
+LARGEST_UNIT = float(np.finfo(float).max) / OUTLYING
 
 
 class Form(NamedTuple):
@@ -40,19 +41,15 @@ class Data:
     f: np.ndarray
     weights: np.ndarray
     """Factors of the residuals: they fall linearly in rank, and have the mean square 1."""
+    unit: float
+    """The unit of the fitted values: the median above the best one, or the largest; 0 if all are equal."""
 
     @classmethod
     def weighted(cls, e: np.ndarray, y: np.ndarray, f: np.ndarray, best: float) -> "Data":
         """Return data with rank weights; the first has `best` times the weight of the last."""
-        return cls(e, y, f, rank_weights(len(f), best))
-
-    @cached_property
-    def unit(self) -> float:
-        """The unit of the fitted values: the median above the best one, or the largest; 0 if all are equal."""
         with np.errstate(over="ignore"):
-            above = self.f - self.f[0]
-        unit = above[len(above) // 2] or above[-1]
-        return float(min(unit, np.finfo(float).max / OUTLYING))
+            middle, last = float(f[len(f) // 2] - f[0]), float(f[-1] - f[0])
+        return cls(e, y, f, rank_weights(len(f), best), min(middle or last, LARGEST_UNIT))
 
     def targets(self, *, ranks: bool) -> np.ndarray:
         """Return the weighted values, from the best one on and in their unit; or weighted ranks."""
@@ -63,7 +60,7 @@ class Data:
 
     def moved(self, shift: np.ndarray) -> "Data":
         """Return the same data with standard coordinates moved by `shift` (m, d)."""
-        return Data(self.e + shift, self.y, self.f, self.weights)
+        return Data(self.e + shift, self.y, self.f, self.weights, self.unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +149,7 @@ def fit(data: Data, *forms: Form) -> Fitted | None:
             penalty = np.full(2 * d + 1, NONE)
         else:
             spread = centre
-            full = system = full or System(quadratic_features(data.e) * data.weights[:, None], targets)
+            full = system = full or System(quadratic_features(data.e, data.weights), targets)
             penalty = np.full(number_of_features(d), form.penalty)
             penalty[: d + 2] = NONE
         if (solution := system.solve(penalty)) is not None:
@@ -171,14 +168,14 @@ def choose(data: Data, *, ranks: bool) -> Fitted | None:
     return fit(data, *forms)
 
 
-def ranks_predict_better(data: Data, *, present: bool) -> bool:
-    """Return whether a fit of ranks orders points that are left out better than a fit of values does.
+def choose_targets(data: Data, *, present: bool) -> tuple[bool, Fitted | None]:
+    """Return whether a fit of ranks orders points that are left out better than a fit of values does, and the better fit.
 
     The present choice stays unless the other one is better by the standard error of a rank correlation.
     """
-    n, tau = len(data.f), [-1.0, -1.0]
+    n = len(data.f)
     margin = sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))
-    for ranks in (False, True):
-        if (fitted := choose(data, ranks=ranks)) is not None:
-            tau[ranks] = kendall_tau(data.f, fitted.left_out(np.arange(n)))
-    return tau[True] > tau[False] + (-margin if present else margin)
+    fits = [choose(data, ranks=ranks) for ranks in (False, True)]
+    values, ranks = (-1.0 if each is None else kendall_tau(data.f, each.left_out(np.arange(n))) for each in fits)
+    better = ranks > values + (-margin if present else margin)
+    return better, fits[better]

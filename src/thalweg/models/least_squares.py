@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Solution:
     @property
     def squares(self) -> float:
         """The mean squared residual."""
-        return float(np.mean(self.residuals**2))
+        return float(np.add.reduce(self.residuals**2)) / len(self.residuals)
 
     @property
     def freedom(self) -> float:
@@ -86,22 +87,30 @@ class System:
         """
         with np.errstate(all="ignore"):
             size = self.normal.diagonal() + penalty
-            if not (np.isfinite(size.sum()) and np.isfinite(self.right.sum())):
+            if not (isfinite(size.sum()) and isfinite(self.right.sum())):
                 return None
             scale = 1 / np.sqrt(np.maximum(size, 1e-300))
-            scaled, shrunk = self.normal * scale * scale[:, None], penalty * scale**2
-            diagonal = scaled.reshape(-1)[:: len(scale) + 1]
-            diagonal += shrunk
-            for jitter in JITTER:
-                diagonal += jitter
-                factor, failed = lapack().dpotrf(scaled, lower=1, clean=0)
-                if not failed:
-                    break
-            else:
+            if (factor := self._factor(scale, penalty * scale**2)) is None:
                 return None
             found = scale * lapack().dpotrs(factor, scale * self.right, lower=1)[0]
             right = self.rows.T @ (self.targets - self.rows @ found) - penalty * found
             found += scale * lapack().dpotrs(factor, scale * right, lower=1)[0]
-            if not np.isfinite(found.sum()):
+            if not isfinite(found.sum()):
                 return None
             return Solution(self.rows, found, self.targets - self.rows @ found, factor, scale, penalty)
+
+    def _factor(self, scale: np.ndarray, shrunk: np.ndarray) -> np.ndarray | None:
+        """Return the lower Cholesky factor of the scaled normal matrix with `shrunk` on its diagonal; None if it has none."""
+        added = 0.0
+        for jitter in JITTER:
+            added += jitter
+            scaled = self.normal * scale[:, None]
+            scaled *= scale
+            diagonal = scaled.reshape(-1)[:: len(scale) + 1]
+            diagonal += shrunk
+            diagonal += added
+            # LAPACK works in place on a matrix in Fortran's order
+            factor, failed = lapack().dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
+            if not failed:
+                return factor
+        return None

@@ -8,7 +8,7 @@ import numpy as np
 from thalweg.models.archive import Archive
 from thalweg.models.bend import Bend, Moved, square_along
 from thalweg.models.features import number_of_features
-from thalweg.models.fit import Data, Fitted, Form, choose, fit, ranks_predict_better
+from thalweg.models.fit import Data, Fitted, Form, choose, choose_targets, fit
 from thalweg.models.quadratic import Quadratic
 from thalweg.models.rank_correlation import kendall_tau
 
@@ -80,10 +80,11 @@ class Surrogate:
         # while points are few each may change the form; later it is chosen anew from time to time
         full = len(self.archive) >= 1.5 * number_of_features(self.d)
         anew = not full or self.generation % FORM_EVERY == 0
+        form, self._stale, self._fitted = None if anew else self.form, False, None
         if data is not None and full and anew and self.settings.targets == "auto" and self.generation % RANKS_EVERY == 0:
-            self.ranks = ranks_predict_better(data, present=self.ranks)
-        form, self._stale = None if anew else self.form, False
-        self._fitted = None if data is None or form is None else fit(data, form)
+            self.ranks, self._fitted = choose_targets(data, present=self.ranks)
+        elif data is not None and form is not None:
+            self._fitted = fit(data, form)
         if data is not None and self._fitted is None:
             self._fitted = choose(data, ranks=self.ranks)
         self.form = None if self._fitted is None else self._fitted.form

@@ -30,6 +30,8 @@ class ModelledPoints(PendingPoints):
         super().__init__(run.steps, run.popsize)
         self.run, self.model = run, model
         self.surrogate = Surrogate(model, run.d, run.popsize)
+        self.bends = run.strategy if isinstance(run.strategy, HasBow) else None
+        """The strategy, if it has a bow that the model may set."""
         self.candidates: list[PendingPoint] = []
         """All candidates of the present generation, by index; empty until it begins."""
         self.injected = 0
@@ -176,11 +178,11 @@ class ModelledPoints(PendingPoints):
 
     def _prepare(self) -> None:
         """Fit the model in the present search distribution, and bend that as the values say."""
-        run, strategy = self.run, self.run.strategy
-        bow = strategy.bow(run.packed) if isinstance(strategy, HasBow) else None
+        run, strategy = self.run, self.bends
+        bow = None if strategy is None else strategy.bow(run.packed)
         axis_and_bow = None if bow is None else (np.asarray(bow[0]), np.asarray(bow[1]))
         moved = self.surrogate.prepare(self.to_standard, axis_and_bow)
-        if moved is not None and isinstance(strategy, HasBow):
+        if moved is not None and strategy is not None:
             run.move_to(strategy.bent(run.packed, cast("Any", moved.bow), cast("Any", np.float64(moved.precision))))
 
     def _place_offer(self, i: int, e: np.ndarray) -> bool:
