@@ -1,9 +1,12 @@
 """The table of BBOB on docs/model.md: methods with the model beside archived runtimes of pycma's CMA-ES and lq-CMA-ES.
 
     thalweg bench bbob --methods gnn-cma+quadratic --dims 2,5,10,20 --instances 6-20 --out out/bbob-model   # some hours
-    python studies/benchmarks/model_bbob.py pack out/bbob-model            # its runs, into results/model_bbob.json.gz
+    python studies/benchmarks/model_bbob.py pack out/bbob-model            # its runs, added to results/model_bbob.json.gz
     python studies/benchmarks/model_bbob.py table FILE docs/model.md       # FILE has the archived runtimes
     python studies/benchmarks/model_bbob.py plain                          # with the model over without, prints all ratios
+
+Runs that the file holds already stay, unless the folder has the same entrant, dimension, function and instance; the file keeps
+the manifests of all folders.
 
 The archived runtimes are those of COCO's data archive as a table; `thalweg bench bbob --reference` reads the same file. It is
 not part of this repository.
@@ -22,7 +25,7 @@ from shared import RESULTS, deliver, make_parser, markdown
 from thalweg_studies.bbob.benchmark import Benchmark
 from thalweg_studies.bbob.comparison import GROUPS, TARGET, Algorithm, Comparison, compare
 from thalweg_studies.bbob.entrant import Entrant, entrants
-from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, trials
+from thalweg_studies.bbob.plan import DIMENSIONS, FUNCTIONS, Settings, Trial, trials
 from thalweg_studies.bbob.record import rung
 from thalweg_studies.bbob.reference import choose, read_reference
 from thalweg_studies.bbob.reference_page import mean_text
@@ -38,11 +41,32 @@ ARCHIVED = "lq-CMA-ES"
 
 
 def pack(folder: Path) -> dict[str, Any]:
-    """Return manifest and runs of a results folder, as far as there are any: [label, d, function, instance, numbers]."""
+    """Return manifests and runs of a results folder, as far as there are any: [label, d, function, instance, numbers]."""
     store = ResultsFolder(folder, Benchmark(Settings(), folder))
     units = [unit for unit in trials(METHODS, FUNCTIONS, DIMENSIONS, INSTANCES) if store.path(unit).exists()]
-    runs = [[unit.entrant.label, unit.dimension, unit.function, unit.instance, packed_run(store, unit)] for unit in units]
-    return {"manifest": json.loads((folder / MANIFEST).read_text()), "runs": runs}
+    runs = [[*key_of(unit), packed_run(store, unit)] for unit in units]
+    return {"manifests": [json.loads((folder / MANIFEST).read_text())], "runs": runs}
+
+
+def merged(present: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return manifests and runs of both; where both have a run, the new one. Raise a ValueError if their settings differ."""
+    manifests = [*present["manifests"], *(each for each in new["manifests"] if each not in present["manifests"])]
+    for each in manifests[1:]:
+        if each["settings"] != manifests[0]["settings"]:
+            raise ValueError(f"the folder's runs have the settings {each['settings']}, not {manifests[0]['settings']}")
+    runs = {tuple(key): numbers for content in (present, new) for *key, numbers in content["runs"]}
+    order = [key_of(unit) for unit in trials(METHODS, FUNCTIONS, DIMENSIONS, INSTANCES)]
+    return {"manifests": manifests, "runs": [[*key, runs[key]] for key in order if key in runs]}
+
+
+def key_of(unit: Trial) -> tuple[str, int, int, int]:
+    """Return what tells a run from others in the packed file."""
+    return unit.entrant.label, unit.dimension, unit.function, unit.instance
+
+
+def read(file: Path) -> dict[str, Any]:
+    """Return what a packed file holds."""
+    return json.loads(gzip.decompress(file.read_bytes()))
 
 
 def load(content: dict[str, Any]) -> Results:
@@ -98,7 +122,7 @@ def solved(who: Algorithm, d: int, functions: Sequence[int]) -> str:
 def main() -> None:
     parser = make_parser(__doc__)
     modes = parser.add_subparsers(dest="mode", required=True)
-    packing = modes.add_parser("pack", help="write the runs of a results folder into the committed file")
+    packing = modes.add_parser("pack", help="add the runs of a results folder to the committed file")
     packing.add_argument("folder", type=Path, help="results folder of `thalweg bench bbob`")
     table = modes.add_parser("table", help="write the table into a page, or print it")
     table.add_argument("reference", type=Path, help="CSV file of archived runtimes")
@@ -106,10 +130,11 @@ def main() -> None:
     modes.add_parser("plain", help="print average runtimes relative to those of the same methods without the model")
     options = parser.parse_args()
     if options.mode == "pack":
-        text = json.dumps(pack(options.folder), separators=(",", ":")) + "\n"
+        content = merged(read(FILE), pack(options.folder)) if FILE.exists() else pack(options.folder)
+        text = json.dumps(content, separators=(",", ":")) + "\n"
         FILE.write_bytes(gzip.compress(text.encode(), mtime=0))
         return
-    results = load(json.loads(gzip.decompress(FILE.read_bytes())))
+    results = load(read(FILE))
     if options.mode == "plain":
         print(beside_plain(results, load_packed(files())))
         return

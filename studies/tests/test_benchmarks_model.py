@@ -190,3 +190,18 @@ def test_the_table_of_bbob(benchmark):
     runtime = (2 * (rung(1e-7) + 1) + 900) / 2
     assert f"| {runtime / 100:.2f} [" in line
     assert line.endswith("| 1.00 | 2 of 3 | 14 of 15 |")
+
+
+def test_packed_runs_are_replaced_one_by_one(benchmark):
+    merged, who = benchmark("model_bbob").merged, "gnn-cma+quadratic"
+    one, two = ({"settings": {"seed": 1}, "versions": {"thalweg": version}} for version in ("1", "2"))
+    present = {"manifests": [one], "runs": [[who, 2, 1, 6, [60]], [who, 2, 1, 7, [70]], ["cma+quadratic", 2, 1, 6, [80]]]}
+    both = merged(present, {"manifests": [two], "runs": [[who, 2, 1, 7, [50]], [who, 2, 1, 8, [90]]]})
+    assert both["manifests"] == [one, two]
+    assert sorted(both["runs"]) == [
+        ["cma+quadratic", 2, 1, 6, [80]],
+        *([who, 2, 1, i, [f]] for i, f in ((6, 60), (7, 50), (8, 90))),
+    ]
+    assert merged(both, present)["manifests"] == [one, two]
+    with pytest.raises(ValueError, match="'seed': 3"):
+        merged(present, {"manifests": [{"settings": {"seed": 3}}], "runs": []})

@@ -171,3 +171,20 @@ def test_ranks_are_chosen_where_they_predict_better_and_stay_while_both_do():
     assert choose_targets(steep, present=False)[0]
     assert choose_targets(steep, present=True)[0]
     assert not choose_targets(curved, present=False)[0]
+
+
+def test_in_many_dimensions_few_coefficients_are_fitted():
+    """A function that curves alike in all directions; or one of squares of the user's coordinates, once points determine it."""
+    rng, d = np.random.default_rng(3), 51
+    y = rng.normal(size=(3 * d, d))
+    minimum, R = rng.normal(size=d), np.linalg.qr(rng.normal(size=(d, d)))[0]
+    e = (y * 10.0 ** np.linspace(0, 1, d)) @ R
+    found = []
+    for f in (np.sum((e - minimum) ** 2, axis=1), np.sum((y - minimum) ** 2, axis=1)):
+        order = np.argsort(f)
+        fitted = choose(Data.weighted(e[order], y[order], f[order], 20.0), ranks=False)
+        np.testing.assert_allclose(fitted.stationary(), minimum, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(fitted(e, y), f, rtol=1e-6)
+        found.append(fitted.form.isotropic)
+    assert found == [True, False]
+    assert choose(Data.weighted(e[: d + 3], y[: d + 3], np.arange(d + 3.0), 20.0), ranks=False) is None

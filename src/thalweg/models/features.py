@@ -51,6 +51,11 @@ def hessian(coefficients: np.ndarray, d: int) -> np.ndarray:
     return matrix
 
 
+def isotropic_features(e: np.ndarray) -> np.ndarray:
+    """Return the first d + 2 of the `quadratic_features` of the points e (n, d): 1, e_i, |e|^2."""
+    return np.concatenate([np.ones((len(e), 1)), e, np.sum(e**2, axis=1)[:, None]], axis=1)
+
+
 def separable_features(u: np.ndarray) -> np.ndarray:
     """Return the features of the points u (n, d): 1, u_i, u_i^2."""
     return np.concatenate([np.ones((len(u), 1)), u, u**2], axis=1)

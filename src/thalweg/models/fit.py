@@ -2,12 +2,18 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.models.features import hessian, number_of_features, quadratic_features, separable_features
+from thalweg.models.features import (
+    hessian,
+    isotropic_features,
+    number_of_features,
+    quadratic_features,
+    separable_features,
+)
 from thalweg.models.least_squares import Solution, System, lapack
 from thalweg.models.rank_correlation import kendall_tau
 
@@ -15,6 +21,8 @@ NONE = 1e-11
 """A penalty that guards against rounding alone."""
 TOWARDS_ISOTROPY = 1e-2
 """The penalty that pulls the full quadratic towards one that curves alike in all directions."""
+LARGEST_FULL = 50
+"""The largest dimension of full quadratics; a fit in dimension 100 would have 5,151 coefficients and take seconds."""
 OUTLYING = 1e10
 """Largest value in a fit, in units of the median above the best one; larger ones count as that."""
 LARGEST_UNIT = float(np.finfo(float).max) / OUTLYING
@@ -26,8 +34,14 @@ class Form(NamedTuple):
     separable: bool = False
     """True for squares of the coordinates of R^d alone, False for all products of standard coordinates."""
     penalty: float = TOWARDS_ISOTROPY
+    """That on differences of squares and on products; inf leaves these out, and the function curves alike in all directions."""
     ranks: bool = False
     """True if ranks are fitted instead of values."""
+
+    @property
+    def isotropic(self) -> bool:
+        """True for a function that curves alike in all directions of standard coordinates."""
+        return not self.separable and self.penalty == inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +103,8 @@ class Fitted:
         """Half the Hessian, in units of the fit."""
         d = self.data.e.shape[1]
         coefficients = self.solution.coefficients
+        if self.form.isotropic:
+            return np.diag(np.full(d, coefficients[d + 1]))
         return np.diag(coefficients[d + 1 :]) if self.form.separable else hessian(coefficients, d)
 
     def stationary(self) -> np.ndarray:
@@ -118,7 +134,9 @@ class Fitted:
         return np.interp(fitted, ranks, self.data.f) + self.data.unit * beyond
 
     def _features(self, e: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return separable_features((y - self.centre) / self.spread) if self.form.separable else quadratic_features(e)
+        if self.form.separable:
+            return separable_features((y - self.centre) / self.spread)
+        return isotropic_features(e) if self.form.isotropic else quadratic_features(e)
 
 
 @lru_cache(maxsize=64)
@@ -147,6 +165,10 @@ def fit(data: Data, *forms: Form) -> Fitted | None:
             spread = np.where(spread > 0, spread, 1.0)
             system = System(separable_features((data.y - centre) / spread) * data.weights[:, None], targets)
             penalty = np.full(2 * d + 1, NONE)
+        elif form.isotropic:
+            spread = centre
+            system = System(isotropic_features(data.e) * data.weights[:, None], targets)
+            penalty = np.full(d + 2, NONE)
         else:
             spread = centre
             full = system = full or System(quadratic_features(data.e, data.weights), targets)
@@ -157,15 +179,30 @@ def fit(data: Data, *forms: Form) -> Fitted | None:
     return found[0] if len(found) == 1 else min(found, key=lambda fitted: fitted.solution.predicted, default=None)
 
 
+def number_of_coefficients(d: int) -> int:
+    """Return the largest number of coefficients of a model in dimension d.
+
+    >>> [number_of_coefficients(d) for d in (2, 50, 51)]
+    [6, 1326, 103]
+    """
+    return number_of_features(d) if d <= LARGEST_FULL else 2 * d + 1
+
+
 def choose(data: Data, *, ranks: bool) -> Fitted | None:
-    """Return the best of the full quadratic with either penalty and a separable one, as far as the points determine them."""
+    """Return the best of the full quadratic with either penalty and a separable one, as far as the points determine them.
+
+    Above `LARGEST_FULL` an isotropic function takes the place of the full quadratic.
+    """
     m, d = data.e.shape
-    forms = [Form(False, TOWARDS_ISOTROPY, ranks)]
-    if m > number_of_features(d):
-        forms.append(Form(False, NONE, ranks))
+    if d > LARGEST_FULL:
+        forms = [Form(False, inf, ranks)] if m > d + 3 else []
+    else:
+        forms = [Form(False, TOWARDS_ISOTROPY, ranks)]
+        if m > number_of_features(d):
+            forms.append(Form(False, NONE, ranks))
     if m > 2 * d + 2:
         forms.append(Form(True, NONE, ranks))
-    return fit(data, *forms)
+    return fit(data, *forms) if forms else None
 
 
 def choose_targets(data: Data, *, present: bool) -> tuple[bool, Fitted | None]:

@@ -7,8 +7,7 @@ import numpy as np
 
 from thalweg.models.archive import Archive
 from thalweg.models.bend import Bend, Moved, square_along
-from thalweg.models.features import number_of_features
-from thalweg.models.fit import Data, Fitted, Form, choose, choose_targets, fit
+from thalweg.models.fit import LARGEST_FULL, Data, Fitted, Form, choose, choose_targets, fit, number_of_coefficients
 from thalweg.models.quadratic import Quadratic
 from thalweg.models.rank_correlation import kendall_tau
 
@@ -22,12 +21,13 @@ FORM_EVERY = 5
 """Generations from one choice of the form to the next, once the archive is large."""
 RANKS_EVERY = 10
 """Generations from one comparison of ranks and values to the next."""
-NO_FORM = Form(False, np.inf)
+NO_FORM = Form(True, np.inf)
 """Stands for the missing form in a checkpoint."""
 LEFT_OUT = 0.5
 """Rank correlation from which the model is trusted and its optimum offered, each value predicted without its own point."""
 PATIENCE = 10
-"""After twice as many generations without a better point one more candidate is evaluated in each, then after every so many."""
+"""After twice as many generations without a better point each evaluates at least 2 candidates, and another after every so many
+more."""
 
 
 class Surrogate:
@@ -41,7 +41,8 @@ class Surrogate:
 
     def __init__(self, settings: Quadratic, d: int, popsize: int) -> None:
         self.settings, self.d, self.popsize = settings, d, popsize
-        self.archive = Archive(d, max(int(settings.size * number_of_features(d)), number_of_features(d) + d + 6, popsize))
+        self.coefficients = number_of_coefficients(d)
+        self.archive = Archive(d, max(int(settings.size * self.coefficients), self.coefficients + d + 6, popsize))
         self.bend = Bend()
         self.candidates, self.places = np.empty((0, d)), np.empty((0, d))
         """Standard draws of the present generation, and its points of R^d."""
@@ -78,7 +79,7 @@ class Surrogate:
         self.generation += 1
         data = self._data()
         # while points are few each may change the form; later it is chosen anew from time to time
-        full = len(self.archive) >= 1.5 * number_of_features(self.d)
+        full = len(self.archive) >= 1.5 * self.coefficients
         anew = not full or self.generation % FORM_EVERY == 0
         form, self._stale, self._fitted = None if anew else self.form, False, None
         if data is not None and full and anew and self.settings.targets == "auto" and self.generation % RANKS_EVERY == 0:
@@ -88,7 +89,7 @@ class Surrogate:
         if data is not None and self._fitted is None:
             self._fitted = choose(data, ranks=self.ranks)
         self.form = None if self._fitted is None else self._fitted.form
-        if self._fitted is None or bend is None or self.d < 2 or (self.d > SMALL and self.generation % 2):
+        if self._fitted is None or bend is None or not 2 <= self.d <= LARGEST_FULL or (self.d > SMALL and self.generation % 2):
             return None
         axis, bow = bend
         moved = self.bend.move(self._fitted, axis, bow)
@@ -138,7 +139,7 @@ class Surrogate:
             "model_tau": tau,
             "model_left_out": self.left_out,
             "model_evaluated": evaluated / self.popsize,
-            "model_separable": float(form.separable),
+            "model_separable": float(form.separable and form != NO_FORM),
             "model_penalty": form.penalty,
             "model_ranks": float(form.ranks),
             "model_bend": float(np.exp(self.bend.evidence)),
@@ -219,7 +220,7 @@ class Surrogate:
         n = len(self.archive)
         if n < 2:
             return None
-        number = min(n, max(number_of_features(self.d) + self.d + 2, int(self.settings.used * (n + 1))))
+        number = min(n, max(self.coefficients + self.d + 2, int(self.settings.used * (n + 1))))
         return Data.weighted(*self.archive.best(number), self.settings.weight)
 
     def _correlations(self, fitted: Fitted, n: int) -> tuple[float, float]:
