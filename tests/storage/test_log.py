@@ -135,21 +135,44 @@ def test_one_bit_makes_another_point(tmp_path, caplog):
 
 
 def test_pandas_reads_the_columns(tmp_path):
+    columns = [column.name for column in COLUMNS]
     with open_log(tmp_path / "run.jsonl", resume=False) as log, open_log(tmp_path / "run.parquet", resume=False) as table:
         log.append(ROWS)
         table.append(ROWS)
         lines = pandas.read_json(tmp_path / "run.jsonl", lines=True)
-        assert list(pandas.read_parquet(tmp_path / "run.parquet").columns) == list(Evaluation._fields)  # no part so far
+        assert list(pandas.read_parquet(tmp_path / "run.parquet").columns) == columns  # no part so far
     parts = pandas.read_parquet(tmp_path / "run.parquet")
     exact = pandas.DataFrame(read_log(tmp_path / "run.jsonl"))
     for frame in (lines, parts, exact):
-        assert list(frame.columns) == list(Evaluation._fields)
+        assert list(frame.columns) == (columns if frame is parts else list(Evaluation._fields))
         assert frame.f.tolist()[:3] == [1.5, -np.inf, np.inf]
         assert np.isnan(frame.f[3])
         assert frame.f[4] == 0.1 + 0.2
         assert frame.attempts.tolist() == [1, 1, 1, 3, 1]
         assert np.allclose(np.stack(frame.x), np.stack(exact.x), rtol=1e-15)
         assert frame.error[3].startswith("the objective raised")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_points_by_name(tmp_path, name):
+    """Ints stay ints, and a search without names has no such column in its lines."""
+    point = {"rate": 0.1 + 0.2, "width": 2**53}
+    written = Evaluation.from_outcome(0, 0, 0, np.array(list(point.values())), Outcome(1.0), point)
+    with open_log(tmp_path / name, resume=False) as log:
+        log.append([written, row(1)])
+    named, plain = read_log(tmp_path / name)
+    assert named.point == point
+    assert [type(value) for value in named.point.values()] == [float, int]
+    assert (plain.point, dict(plain.extra)) == (None, {})
+    assert b'"point": {"rate": 0.30000000000000004, "width": 9007199254740992}' in encode(written)
+    assert b"point" not in encode(plain)
+
+
+@pytest.mark.parametrize("point", [3, [1.0], {"a": "b"}, {"a": True}, {"a": [1]}])
+def test_a_damaged_point(point):
+    line = encode(row()).replace(b'"f"', b'"point": ' + json.dumps(point).encode() + b', "f"')
+    with pytest.raises(ValueError, match="no evaluation"):
+        decode(line)
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -32,6 +32,10 @@ class MappingObjective:
     def __call__(self, x: Any, *args: Any) -> Any:
         return self.fun(dict(zip(self.names, self._values(x), strict=True)), *args)
 
+    def shown(self, x: Any) -> str:
+        """Return the point as text, such as "width = 8, rate = 0.5"."""
+        return ", ".join(f"{name} = {value!r}" for name, value in zip(self.names, as_plain(x, self.whole), strict=True))
+
     def _values(self, x: Any) -> list[Any]:
         if self.form == "plain":
             return as_plain(x, self.whole)

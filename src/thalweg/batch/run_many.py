@@ -12,7 +12,7 @@ from thalweg.batch.device_loop import RunInput, Setup, run_all
 from thalweg.batch.trajectories import Trajectories, Work
 from thalweg.compiled.keys import make_keys
 from thalweg.search.described import Described
-from thalweg.space import Space, SpaceMap, make_scaled_space
+from thalweg.space import Space, make_scaled_space
 from thalweg.strategies.registry import make_strategy
 from thalweg.strategies.strategy import Array, Strategy
 
@@ -28,6 +28,9 @@ def run_many(
     args: tuple[Any, ...] = (),
     ftarget: float = -np.inf,
     bounds: Any = None,
+    scale: Any = None,
+    log: Any = None,
+    integers: Any = None,
     vectorized: bool = False,
     batch_size: int | None = None,
     dtype: Any = np.float64,
@@ -42,15 +45,18 @@ def run_many(
         strategy: A strategy, or the name of a method.
         fun: The objective, called as fun(x, *args) with one point (d,), or with `vectorized` a generation (n, d), within
             `jax.vmap`. The compiled program is kept for as long as the function object is the same.
-        x0: One start (d,) for all runs, or one each (runs, d); or a `thalweg.Space`: fun then gets a mapping of names to
-            traced numbers.
-        sigma0: One number, or one for each run; None is 0.3 times the width of the bounds if all are closed and alike, else 1.
-            For coordinates of different sizes describe the variables by a `thalweg.Space`.
+        x0: One start (d,) for all runs, or one each (runs, d); None is the middle of the bounds; or a `thalweg.Space`: fun then
+            gets a mapping of names to traced numbers.
+        sigma0: One number, or one for each run; None is 0.3 times the width of a coordinate with two bounds, 1 for others. For
+            coordinates of different sizes pass `scale`, in units of which sigma0 is.
         seeds: One whole number per run; an int n stands for range(n). The same seed gives an `Optimizer` the same draws.
         generations: Maximal number of generations of each run.
         args: Arrays (or pytrees of arrays) whose first axis runs over the runs.
         ftarget: A run ends once a value is at or below this one.
-        bounds: Bounds as in `minimize`.
+        bounds: Bounds as in `minimize`; so are scale, log and integers.
+        scale: The size of each coordinate.
+        log: Coordinates to search by their logarithms.
+        integers: Coordinates that take whole numbers.
         vectorized: True if fun takes a whole generation.
         batch_size: Number of runs at once, to bound the memory; by default all, which is fastest while it fits. Runs that
             have ended make room for the next ones.
@@ -61,20 +67,26 @@ def run_many(
     check_traceable(strategy, fun, "run_many")
     numbers = as_seeds(seeds)
     runs = len(numbers)
-    space: SpaceMap | None = None
-    if isinstance(x0, Space):
-        described = Described.read(x0, sigma0, bounds, None, None, None)
-        fun, x0 = x0.objective(fun, "traced"), x0.x0
-        space, sigma0 = described.space(len(x0))
+    kinds: dict[str, Any] = {"scale": scale, "log": log, "integers": integers}
+    variables = x0 if isinstance(x0, Space) else None
+    if x0 is None or variables is not None:
+        described = Described.read(x0, sigma0, bounds, **kinds)
+        x0, bounds, kinds = described.x0, described.bounds, described.kinds
+    if variables is not None:
+        fun, steps = variables.objective(fun, "traced"), variables.sigma0
+    else:
+        steps = None if sigma0 is None else 1.0
     x0 = as_array(x0, "x0")
     if x0.ndim not in (1, 2) or (x0.ndim == 2 and len(x0) != runs) or not np.all(np.isfinite(x0)):
         raise ValueError(f"x0 must be finite and of shape (d,) or ({runs}, d), got {shortened(x0)} of shape {x0.shape}")
-    if space is None:
-        space, step = make_scaled_space(bounds, x0.shape[-1], None if sigma0 is None else 1.0)
-        sigma0 = step if sigma0 is None else sigma0
-    sigma0 = as_array(sigma0, "sigma0")
-    if sigma0.shape not in ((), (runs,)) or not np.all((sigma0 > 0) & np.isfinite(sigma0)):
-        raise ValueError(f"sigma0 must be above 0, one number or one for each of the {runs} runs, got {shortened(sigma0)}")
+    space, step = make_scaled_space(bounds, x0.shape[-1], steps, **kinds)
+    given = as_array(1.0 if sigma0 is None else sigma0, "sigma0")
+    if given.shape not in ((), (runs,)) or not np.all((given > 0) & np.isfinite(given)):
+        raise ValueError(
+            f"sigma0 must be above 0, one number or one for each of the {runs} runs, got {shortened(sigma0)}; pass scale for "
+            "coordinates of different sizes"
+        )
+    sigma0 = step * given
     space.check(x0, "x0")
     x0 = space.to_search(x0)
     d = x0.shape[-1]

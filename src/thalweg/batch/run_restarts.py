@@ -64,6 +64,9 @@ def run_restarts(
     ftarget: Any = None,
     targets: Any = (),
     bounds: Any = None,
+    scale: Any = None,
+    log: Any = None,
+    integers: Any = None,
     vectorized: bool = False,
     batch_size: int | None = None,
     chunk: int = 20,
@@ -83,7 +86,8 @@ def run_restarts(
         fun: The objective, called as fun(x, *args) with one point (d,), or with `vectorized` a generation (n, d), within
             `jax.vmap`. The compiled programs are kept for as long as the function object is the same.
         x0: One start (d,) for all problems, one each (problems, d), or a callable that draws one for each run from a numpy
-            Generator; or a `thalweg.Space`: fun then gets a mapping of names to traced numbers.
+            Generator; None is the middle of the bounds; or a `thalweg.Space`: fun then gets a mapping of names to traced
+            numbers.
         sigma0: The first standard deviation as in `minimize`: a number, one for each coordinate, or None.
         seeds: One whole number per problem; an int n stands for range(n). The same seed gives `minimize` the same runs.
         max_evals: A problem ends with the generation that reaches this number of evaluations, over all its runs.
@@ -93,7 +97,10 @@ def run_restarts(
         args: Arrays (or pytrees of arrays) whose first axis runs over the problems.
         ftarget: A problem ends once a value is at or below this one; one number, or one each.
         targets: Values for which to record the evaluations until they are reached: (targets,) or (problems, targets).
-        bounds: Bounds as in `minimize`.
+        bounds: Bounds as in `minimize`; so are scale, log and integers.
+        scale: The size of each coordinate.
+        log: Coordinates to search by their logarithms.
+        integers: Coordinates that take whole numbers.
         vectorized: True if fun takes a whole generation.
         batch_size: Maximal number of runs side by side; by default all.
         chunk: Generations that the device makes before the host tests the stop criteria; a multiple of 10.
@@ -105,11 +112,11 @@ def run_restarts(
     check_traceable(strategy, fun, "run_restarts")
     numbers = as_seeds(seeds)
     check_args(args, len(numbers))
-    kinds: dict[str, Any] = {}
-    if isinstance(x0, Space):
-        described = Described.read(x0, sigma0, bounds, None, None, None)
-        fun, x0, sigma0 = x0.objective(fun, "traced"), x0.x0, described.sigma0
-        bounds, kinds = described.bounds, described.kinds
+    kinds: dict[str, Any] = {"scale": scale, "log": log, "integers": integers}
+    if x0 is None or isinstance(x0, Space):
+        described = Described.read(x0, sigma0, bounds, **kinds)
+        fun = fun if described.variables is None else described.variables.objective(fun, "traced")
+        x0, sigma0, bounds, kinds = described.x0, described.sigma0, described.bounds, described.kinds
     points = _starts(x0, len(numbers))
     coordinates = len(first_point(points[0], numbers[0]))
     goals: list[Any] = [None] * len(numbers) if ftarget is None else _rows(ftarget, "ftarget", len(numbers)).tolist()

@@ -9,7 +9,7 @@ import click
 
 import thalweg
 from thalweg._common.checks import as_seed
-from thalweg.cli.problem import for_each, read_bounds, read_options, read_sigma0, read_start
+from thalweg.cli.problem import for_each, read_bounds, read_coordinates, read_numbers, read_options, read_start
 from thalweg.cli.running import run_and_report
 from thalweg.cli.settings import RunSettings, shared_options
 from thalweg.cli.variables import read_space
@@ -38,6 +38,19 @@ from thalweg.search.stopping import Budget
     "--bounds",
     help='Bounds: one pair "-5,5" for all coordinates, one pair for each as in "-5,5;0,1;0,", or @file; an empty side is '
     "unbounded.  [default: none]",
+)
+@click.option(
+    "--scale",
+    help="Size of x, in units of which --sigma0 is: one number, or one for each coordinate, or @file.  [default: 1]",
+)
+@click.option(
+    "--log-coordinates",
+    metavar="I,J,...",
+    help="Coordinates to search by their logarithms, counted from 0; --sigma0 is then that of the natural logarithm.  "
+    "[default: none]",
+)
+@click.option(
+    "--integers", metavar="I,J,...", help="Coordinates that take whole numbers alone, counted from 0.  [default: none]"
 )
 @click.option(
     "--var",
@@ -97,6 +110,9 @@ def minimize(
     dimension: int | None,
     sigma0: str | None,
     bounds: str | None,
+    scale: str | None,
+    log_coordinates: str | None,
+    integers: str | None,
     variables: tuple[str, ...],
     space_file: Path | None,
     as_vector: bool,
@@ -130,13 +146,21 @@ def minimize(
     saved = checkpoints.read(checkpoint).contents if checkpoint is not None and checkpoint.exists() else None
     seed = as_seed(saved["problem"]["seed"] if seed is None and saved is not None else seed)
     space = read_space(variables, space_file)
+    if log_coordinates is not None and (settings.log is not None or settings.no_log):
+        raise click.UsageError("--log-coordinates excludes --log and --no-log; describe the variables by --var instead")
+    kinds = {
+        "scale": read_numbers(scale, "--scale"),
+        "log": read_coordinates(log_coordinates, "--log-coordinates"),
+        "integers": read_coordinates(integers, "--integers"),
+    }
     if space is None:
         box = None if bounds is None else read_bounds(bounds)
-        start = read_start(x0, dimension, box, seed)
+        start = read_start(x0, dimension, box, seed, log=kinds["log"], integers=kinds["integers"])
         box = for_each(box, dimension if start is None else None)
         d = len(box if start is None else start)
     else:
-        replaced = {"--x0": x0, "--dimension": dimension, "--sigma0": sigma0, "--bounds": bounds}
+        replaced = {"--x0": x0, "--dimension": dimension, "--sigma0": sigma0, "--bounds": bounds, "--scale": scale}
+        replaced |= {"--log-coordinates": log_coordinates, "--integers": integers}
         for name in (name for name, value in replaced.items() if value is not None):
             raise click.UsageError(f"--var and --space take the place of {name}; describe it there, as in rate=0..1:x0=0.5")
         start, box, d = space.as_vector() if as_vector else space, None, space.d
@@ -144,13 +168,16 @@ def minimize(
         thalweg.minimize,
         settings.objective(),
         start,
-        read_sigma0(sigma0),
+        read_numbers(sigma0, "--sigma0"),
         bounds=box,
+        scale=kinds["scale"],
+        integers=kinds["integers"],
         seed=seed,
         options=read_options(option),
         checkpoint=checkpoint,
         **own,
         **settings.arguments(),
+        **({} if kinds["log"] is None else {"log": kinds["log"]}),
     )
     elapsed = 0.0 if saved is None else saved["elapsed"]
     title = f"{settings.name}, {own['method']}, d = {d}"

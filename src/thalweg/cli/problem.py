@@ -14,7 +14,7 @@ import numpy as np
 
 from thalweg._common.checks import listed, shortened
 from thalweg.search.campaign import first_point
-from thalweg.space import make_space
+from thalweg.space import make_scaled_space
 
 Pair = tuple[float | None, float | None]
 RANDOM = "random"
@@ -35,7 +35,9 @@ def read_bounds(text: str) -> Pair | list[Pair]:
     return pairs[0] if len(pairs) == 1 else pairs
 
 
-def read_start(text: str | None, dimension: int | None, bounds: Any, seed: int) -> np.ndarray | None:
+def read_start(
+    text: str | None, dimension: int | None, bounds: Any, seed: int, *, log: Any = None, integers: Any = None
+) -> np.ndarray | None:
     """Return the starting point: numbers, those of a @file, or a point in the bounds ("random"); None is their middle.
 
     >>> read_start("1,2", None, None, seed=0).tolist(), read_start("0", 3, None, seed=0).tolist()
@@ -49,12 +51,12 @@ def read_start(text: str | None, dimension: int | None, bounds: Any, seed: int) 
     dimension = len(bounds) if dimension is None and isinstance(bounds, list) else dimension
     if dimension is None or bounds is None:
         raise ValueError('--x0 is missing: pass the starting point, as in --x0 "0,0,0", or --dimension and --bounds')
-    space = make_space(bounds, dimension)
+    space, _ = make_scaled_space(bounds, dimension, 1.0, log=log, integers=integers)
     if text is None:
         return None
     if not np.all(space.closed):
         raise ValueError(f"--bounds must be closed on both sides if --x0 is {RANDOM}, because the point is drawn within them")
-    return first_point(lambda rng: rng.uniform(*space.sides), seed)
+    return first_point(lambda rng: space.restart_point(space.sides[1], rng), seed)
 
 
 def for_each(bounds: Pair | list[Pair] | None, dimension: int | None) -> Any:
@@ -66,16 +68,28 @@ def for_each(bounds: Pair | list[Pair] | None, dimension: int | None) -> Any:
     return [bounds] * dimension if isinstance(bounds, tuple) and dimension is not None else bounds
 
 
-def read_sigma0(text: str | None) -> float | list[float] | None:
+def read_numbers(text: str | None, option: str) -> float | list[float] | None:
     """Return one number for all coordinates, or a list with one for each; None is the default.
 
-    >>> read_sigma0("0.5"), read_sigma0("0.1,1,10")
+    >>> read_numbers("0.5", "--sigma0"), read_numbers("0.1,1,10", "--sigma0")
     (0.5, [0.1, 1.0, 10.0])
     """
     if text is None:
         return None
-    numbers: list[float] = _numbers(text, "--sigma0", "a number, numbers separated by commas or @file").tolist()
+    numbers: list[float] = _numbers(text, option, "a number, numbers separated by commas or @file").tolist()
     return numbers if "," in text or text.startswith("@") else numbers[0]
+
+
+def read_coordinates(text: str | None, option: str) -> list[int] | None:
+    """Return the indices of coordinates; None is for none.
+
+    >>> read_coordinates("0,2", "--integers")
+    [0, 2]
+    """
+    try:
+        return None if text is None else [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{option} must be indices separated by commas, counted from 0, got {shortened(text)}") from None
 
 
 def read_options(pairs: Iterable[str]) -> dict[str, Any] | None:

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 
 def summary(result: "OptimizeResult", seconds: float) -> str:
-    """Return the summary that is printed at the end of a run, with x in the form that `--x0` accepts."""
+    """Return the summary that is printed at the end of a run, with the point by name, or with x as `--x0` accepts it."""
     took = f"{seconds:.1f} s" if seconds < 60 else clock(seconds)
+    by_name = "point" in result
     rows = {
         "f": repr(float(result.fun)),
-        "x": ",".join(repr(value) for value in result.x.tolist()),
-        **({"point": ", ".join(f"{name}={value!r}" for name, value in result.point.items())} if "point" in result else {}),
+        "point" if by_name else "x": ", ".join(f"{name}={value!r}" for name, value in result.point.items())
+        if by_name
+        else ",".join(repr(value) for value in result.x.tolist()),
         "evaluations": f"{result.nfev} in {result.nit} generation{'s' * (result.nit != 1)}, {took}",
     }
     if result.restarts:
@@ -33,7 +35,9 @@ def summary(result: "OptimizeResult", seconds: float) -> str:
 
 def write_result(path: Path, result: "OptimizeResult", seconds: float) -> None:
     """Write all fields of a result and the time it took as JSON."""
-    fields = {name: value for name, value in result.items() if name != "method" or isinstance(value, str)}
+    fields = {name: value for name, value in result.items() if name != "space"}
+    if not isinstance(result.method, str):
+        del fields["method"]
     write_text(path, json.dumps(as_json({**fields, "seconds": seconds}), indent=1, allow_nan=False) + "\n")
 
 

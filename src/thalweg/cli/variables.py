@@ -8,8 +8,7 @@ from typing import Any
 
 from thalweg._common.checks import listed, shortened
 from thalweg.space import Fixed, Integer, Real, Space
-from thalweg.space.space import CATEGORICAL
-from thalweg.space.variables import Variable
+from thalweg.space.variables import CATEGORICAL, Variable
 
 FORM = "NAME=LOW..HIGH, then :log, :int, :x0=NUMBER or :sigma0=NUMBER, or NAME=NUMBER for a fixed value"
 FIELDS = ("low", "high", "log", "integer", "x0", "sigma0")
@@ -31,12 +30,12 @@ def read_variable(text: str) -> tuple[str, Variable]:
     """Return name and description of a variable.
 
     >>> read_variable("width=8..512:int:log")
-    ('width', Integer(low=8, high=512, log=True, x0=None, sigma0=None))
+    ('width', Integer(8, 512, log=True))
     >>> read_variable("gamma=0.99"), read_variable("shift=0..")[1].high
-    (('gamma', Fixed(value=0.99)), None)
+    (('gamma', Fixed(0.99)), None)
     """
     name, equals, rest = (part.strip() for part in text.partition("="))
-    if not equals or not name:
+    if not equals or not name or not rest:
         raise ValueError(f"--var must have the form {FORM}, got {text!r}")
     extent, *options = (part.strip() for part in rest.split(":"))
     option = f"--var {text!r}"
@@ -46,15 +45,14 @@ def read_variable(text: str) -> tuple[str, Variable]:
             raise ValueError(f"{option}: a fixed value takes no {listed(options)}; give a range as in {name}=0..1:log")
         if (value := _parsed(extent)) is None:
             raise ValueError(f"{option} {CATEGORICAL}")
-        return name, Fixed(value)
+        return name, _made(Fixed, option, value)
     given: dict[str, Any] = {side: _number(end, option) for side, end in (("low", low), ("high", high)) if end.strip()}
     for part in options:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if key in given or not (key in ("x0", "sigma0") if equals else key in ("log", "int")):
             raise ValueError(f"{option} has {part!r}; the form is {FORM}")
         given[key] = _number(value, option) if equals else True
-    given["integer"] = given.pop("int", False)
-    return name, _made(given, option)
+    return name, _made(Integer if given.pop("int", False) else Real, option, **given)
 
 
 def read_toml(file: Path) -> dict[str, Variable]:
@@ -69,11 +67,17 @@ def read_toml(file: Path) -> dict[str, Variable]:
         if not isinstance(given, Mapping):
             if isinstance(given, bool | str | list):
                 raise ValueError(f"{where} {CATEGORICAL}")
-            variables[name] = Fixed(given)
+            variables[name] = _made(Fixed, where, given)
             continue
+        if any(isinstance(value, str | list) for value in given.values()):
+            raise ValueError(f"{where} {CATEGORICAL}")
         if unknown := given.keys() - set(FIELDS):
             raise ValueError(f"{where} has {listed(sorted(unknown))}; it may have {listed(FIELDS)}")
-        variables[name] = _made(dict(given), where)
+        integer = given.get("integer", False)
+        if not isinstance(integer, bool):
+            raise ValueError(f"{where}: integer must be true or false, got {shortened(integer)}")
+        rest = {key: value for key, value in given.items() if key != "integer"}
+        variables[name] = _made(Integer if integer else Real, where, **rest)
     if not variables:
         raise ValueError(
             f"--space {str(file)!r} has no variables; write for example: rate = {{low = 1e-5, high = 1e-1, log = true}}"
@@ -81,12 +85,9 @@ def read_toml(file: Path) -> dict[str, Variable]:
     return variables
 
 
-def _made(given: dict[str, Any], where: str) -> Variable:
-    integer = given.pop("integer", False)
-    if not isinstance(integer, bool):
-        raise ValueError(f"{where}: integer must be true or false, got {shortened(integer)}")
+def _made(kind: type[Real] | type[Integer] | type[Fixed], where: str, *given: Any, **named: Any) -> Variable:
     try:
-        return (Integer if integer else Real)(**given)
+        return kind(*given, **named)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from None
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from thalweg._common.checks import as_count, as_positive, shortened
+from thalweg._common.checks import as_count, as_positive, listed, shortened
+from thalweg._common.mapping_objective import MappingObjective
 from thalweg._common.outcome import NOT_FINISHED, Failure, Objective, Outcome
 from thalweg.evaluate.base import Engine, PointId
 from thalweg.evaluate.point_queue import PointQueue
@@ -61,6 +62,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             raise TypeError(f"fun must be callable, got {shortened(fun)}")
         if not isinstance(args, tuple):
             raise TypeError(f"args must be a tuple of further arguments of fun, got {shortened(args)}; write (value,)")
+        self.fun = fun
         self.retries = as_count(retries, "retries", least=0)
         self.eval_timeout = None if eval_timeout is None else as_positive(eval_timeout, "eval_timeout")
         self.engine = choose(fun, args, workers, vectorized=vectorized, timed=eval_timeout is not None)
@@ -146,9 +148,12 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             return
         error = self.first_error
         how = f"with {type(error).__name__}: {error}" if error is not None else f"because {self.first_failure}"
+        accepts = "a point of shape (d,), or with vectorized=True (n, d)"
+        if isinstance(self.fun, MappingObjective):
+            accepts = f"a mapping with {listed(self.fun.names)}"
         raise RuntimeError(
-            f"all {self.failures} evaluations so far have failed, the first one {how}; "
-            "check that fun accepts a point of shape (d,), or with vectorized=True (n, d), and the args given"
+            f"all {self.failures} evaluations so far have failed, the first one {how}; check that fun accepts {accepts}, and "
+            "the args given"
         ) from error
 
     def __exit__(self, *_: object) -> None:
@@ -221,4 +226,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
         self.first_error = self.first_error or failure.error
         if self.first_failure is None:
             self.first_failure = failure.reason
-            logger.warning("%s, at x = %s", failure.reason, shortened(x.tolist()), exc_info=failure.error)
+            where = f"x = {shortened(x.tolist())}"
+            if isinstance(self.fun, MappingObjective) and self.fun.form == "plain":
+                where = self.fun.shown(x)
+            logger.warning("%s, at %s", failure.reason, where, exc_info=failure.error)

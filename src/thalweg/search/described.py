@@ -1,13 +1,13 @@
 """The variables of a search as a user describes them: by arrays, or by a `Space`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from thalweg._common.checks import as_point
-from thalweg.space import Space, SpaceMap, make_scaled_space, middle
+from thalweg._common.checks import as_point, shortened
+from thalweg.space import Fixed, Integer, Real, Space, SpaceMap, make_scaled_space, middle
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,9 @@ class Described:
     @classmethod
     def read(cls, x0: Any, sigma0: Any, bounds: Any, scale: Any, log: Any, integers: Any) -> "Described":
         """Read the arguments of `minimize`; `x0` may be a `Space`, which has all the others."""
+        described = isinstance(x0, Real | Integer | Fixed | Mapping)
+        if described or (isinstance(x0, list | tuple) and any(isinstance(each, Real | Integer | Fixed) for each in x0)):
+            raise TypeError(f"x0 describes variables, {shortened(x0)}; make it a Space, as in thalweg.Space(rate=Real(0, 1))")
         if not isinstance(x0, Space):
             kinds = {"scale": scale, "log": log, "integers": integers}
             start = middle(bounds, sigma0, **kinds) if x0 is None else x0 if callable(x0) else as_point(x0)

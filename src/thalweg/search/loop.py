@@ -108,7 +108,9 @@ class Loop(ABC):
     def record(self, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome) -> None:
         """Append an evaluation to the log."""
         if self.log is not None:
-            self.log.append([Evaluation.from_outcome(run, generation, index, x, outcome)])
+            named = self.es.variables
+            point = None if named is None or named.names is None else named.point(x)
+            self.log.append([Evaluation.from_outcome(run, generation, index, x, outcome, point)])
 
     def time_left(self) -> float | None:
         """Return the seconds until the timeout; None without one."""

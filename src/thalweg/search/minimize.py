@@ -83,7 +83,7 @@ def minimize(
         args: Further arguments of fun.
         bounds: Pairs (low, high), one pair for all coordinates, or `scipy.optimize.Bounds`; None is an open side. Equal bounds
             fix a coordinate at that value.
-        scale: The size of each coordinate: sigma0 is in units of it.
+        scale: The size of each coordinate, or one number for all: sigma0 is in units of it. None: 1.
         integers: Coordinates that take whole numbers: their indices, or True and False for each.
         popsize: Points per generation; by default 4 + 3 ln d.
         max_evals: Stop after the generation that reaches this number of evaluations; with a model, at this number.
@@ -117,9 +117,9 @@ def minimize(
 
     Returns:
         scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, popsize, method, seed,
-        restarts, failures, first_failure, info; with a `Space` that has names also point.
+        restarts, failures, first_failure, info; with a `Space` also space and, if it has names, point.
     """
-    logs = log if isinstance(log, list | tuple | np.ndarray) else None  # coordinates, not the name of a file
+    logs = log if isinstance(log, list | tuple | range | np.ndarray) else None  # coordinates, not the name of a file
     search = {
         "x0": x0,
         "sigma0": sigma0,

@@ -89,6 +89,7 @@ class Optimizer(SearchView):
         self.d = len(self.first)
         """Number of coordinates of the objective's argument."""
         self.space, step = described.space(self.d)
+        self.space.check(self.first, "x0")
         self.tolerances, rest = Tolerances.pick(options)
         self.method, self.options = method, dict(options or {})
         self.strategy, self.popsize_given = make_strategy(method, popsize, **rest), popsize
@@ -250,8 +251,10 @@ class Optimizer(SearchView):
     def result(self) -> "OptimizeResult":
         """The result of all runs so far; `stop` and `message` are those of the present run, even if another follows."""
         result = self.campaign.include(self._run_result())
-        if self.variables is not None and self.variables.names is not None:
-            result.point = self.variables.point(result.x)
+        if self.variables is not None:
+            result.space = self.variables
+            if self.variables.names is not None:
+                result.point = self.variables.point(result.x)
         return result
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, Any] | None = None) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from thalweg._common.checks import as_count, shortened
 from thalweg.evaluate import Evaluator, Workers
+from thalweg.space import Space
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -87,6 +88,9 @@ def reevaluate(
     if missing:
         raise ValueError(f"result must be one of thalweg's, got {shortened(result)} without {missing[0]!r}")
     points = {"mean": np.array(result.mean, float), "best": np.array(result.x, float)}
+    space: Space | None = result.get("space")
+    if space is not None:
+        fun = space.objective(fun, "columns" if vectorized else "plain")
     evaluator = Evaluator(fun, args, workers, vectorized=vectorized, retries=retries, eval_timeout=eval_timeout)
     with evaluator as evaluate:
         # in turns, so that what drifts in a simulator meets both alike
@@ -105,6 +109,8 @@ def reevaluate(
         "failures": result.failures + evaluator.failures,
         "message": f"{result.message} {SENTENCES[chosen].format(times)}",
     }
+    if space is not None and space.names is not None:
+        changed["point"] = space.point(answer.x)
     return type(result)({**result, **changed})
 
 

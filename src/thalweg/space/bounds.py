@@ -13,6 +13,8 @@ from thalweg.space.space_map import SpaceMap
 
 SHARE = 0.3
 """A coordinate's unit, the first standard deviation in it, as a share of its range: two of three points lie in the middle."""
+LARGEST = 1e140
+"""Largest bound of a coordinate that is not searched by its logarithm; the inverse is the least width."""
 
 
 def make_space(bounds: Any, d: int, units: np.ndarray | None = None) -> SpaceMap:
@@ -37,8 +39,11 @@ def space_between(low: np.ndarray, high: np.ndarray, units: np.ndarray | None = 
     return _with_units(Box.between(low, high, 1.0 if units is None else units / SHARE), units)
 
 
-def read_sides(bounds: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper bounds (d,), infinite where a side is open; two that are equal fix a coordinate."""
+def read_sides(bounds: Any, d: int, logs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper bounds (d,), infinite where a side is open; two that are equal fix a coordinate.
+
+    `logs` is True for each coordinate that is searched by its logarithm.
+    """
     low, high = np.full(d, -np.inf), np.full(d, np.inf)
     if bounds is None:
         return low, high
@@ -47,16 +52,25 @@ def read_sides(bounds: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
         high[i] = _side(above, i, "high", np.inf)
         if low[i] > high[i]:
             raise ValueError(f"bounds of coordinate {i} are inverted: ({low[i]:g}, {high[i]:g}); give the lower number first")
-    with np.errstate(over="ignore"):
-        width = high - low
-    narrow = (low < high) & np.isfinite(width) & (width < 1e-12 * np.maximum(np.abs(low), np.abs(high)))
-    endless = np.isfinite(low) & np.isfinite(high) & ~np.isfinite(width)
-    if np.any(narrow | endless):
-        i = int(np.flatnonzero(narrow | endless)[0])
-        fault = "closer together than floating-point numbers can resolve" if narrow[i] else "too far apart"
-        fix = "widen them" if narrow[i] else "use None for an open side"
-        raise ValueError(f"bounds of coordinate {i} are {fault}: ({low[i]:g}, {high[i]:g}); {fix}")
+        if (fault := width_fault(low[i], high[i], log=logs is not None and bool(logs[i]))) is not None:
+            raise ValueError(f"bounds of coordinate {i} are {fault}")
     return low, high
+
+
+def width_fault(low: float, high: float, *, log: bool = False) -> str | None:
+    """Return in words what is wrong with the width of a range that is not inverted; None if nothing is.
+
+    >>> width_fault(0.0, 1e-200)
+    'closer together than floating-point numbers can resolve: (0, 1e-200); widen them'
+    """
+    low, high = float(low), float(high)
+    ends = [abs(side) for side in (low, high) if np.isfinite(side)]
+    closed, largest = len(ends) == 2, max(ends, default=0.0)
+    if not log and largest > LARGEST:  # the box squares them
+        return f"too far apart: ({low:g}, {high:g}); use None for an open side"
+    if closed and low < high and high - low < max(1e-12 * largest, 0.0 if log else 1 / LARGEST):
+        return f"closer together than floating-point numbers can resolve: ({low:g}, {high:g}); widen them"
+    return None
 
 
 def count_coordinates(bounds: Any) -> int | None:

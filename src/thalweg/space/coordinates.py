@@ -12,6 +12,9 @@ from thalweg.space.rounded import Rounded
 from thalweg.space.space_map import SpaceMap
 from thalweg.space.with_fixed import WithFixed
 
+MOST = 2**53
+"""Beyond this number not every whole number is a float."""
+
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
@@ -31,8 +34,8 @@ class Coordinates:
         >>> Coordinates.read([(1e-5, 1), (0, 9), (7, 7)], 3, log=[0], integers=[False, True, False]).free.tolist()
         [True, True, False]
         """
-        low, high = read_sides(bounds, d)
         logs, whole = as_mask(log, d, "log"), as_mask(integers, d, "integers")
+        low, high = read_sides(bounds, d, logs)
         low[logs & whole & np.isinf(low)] = 1.0  # the least whole number with a logarithm
         made = cls(low, high, logs, whole)
         made._check()
@@ -89,8 +92,10 @@ class Coordinates:
                 )
         for i in np.flatnonzero(self.whole).tolist():
             for side in (self.low[i], self.high[i]):
-                if np.isfinite(side) and side != np.round(side):
-                    raise ValueError(f"bounds of coordinate {i} must be whole numbers, as it is among integers, got {side:g}")
+                if np.isfinite(side) and (side != np.round(side) or abs(side) > MOST):
+                    raise ValueError(
+                        f"bounds of coordinate {i} must be whole numbers of at most 2^53, as it is among integers, got {side:g}"
+                    )
 
 
 def as_mask(which: Any, d: int, name: str) -> np.ndarray:

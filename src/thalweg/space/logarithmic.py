@@ -29,7 +29,9 @@ class Logarithmic(SpaceMap):
 
     def to_objective(self, y: Points, xp: Any = np) -> Points:
         inside = self.inner.to_objective(y, xp)
-        x = xp.where(self.logs, xp.exp(xp.where(self.logs, inside, 0.0)), inside)
+        numbers = np.finfo(inside.dtype)  # a search that diverges gives large numbers and not infinite ones, or 0
+        logarithms = xp.clip(xp.where(self.logs, inside, 0.0), np.log(numbers.tiny), np.log(numbers.max))
+        x = xp.where(self.logs, xp.clip(xp.exp(logarithms), numbers.tiny, numbers.max), inside)
         return xp.clip(x, self.low, self.high)  # rounding
 
     def to_search(self, x: Points) -> Points:

@@ -27,7 +27,7 @@ class Rounded(SpaceMap):
 
     def contains(self, x: Points) -> np.ndarray:
         low, high = self.sides
-        return (low <= x) & (x <= high)
+        return (low <= x) & (x <= high) & (~self.whole | (x == np.round(x))) & self.inner.contains(x)
 
     def restart_point(self, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         fresh, (low, high) = self.inner.restart_point(x0, rng), self.sides

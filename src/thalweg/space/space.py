@@ -11,12 +11,7 @@ from thalweg._common.checks import as_array, listed, shortened
 from thalweg._common.mapping_objective import Form, MappingObjective, as_plain
 from thalweg.space.space_map import SpaceMap
 from thalweg.space.start import first_steps, make_scaled_space, middle
-from thalweg.space.variables import Fixed, Integer, Real, Variable
-
-CATEGORICAL = (
-    "is a choice among categories, which a search by steps cannot order; let Optuna's suggest_categorical choose it around a "
-    "search over the other variables, or make a run for each"
-)
+from thalweg.space.variables import CATEGORICAL, Fixed, Integer, Real, Variable
 
 
 class Space:
@@ -41,7 +36,8 @@ class Space:
             given = tuple(described.values())
         else:
             if named or isinstance(variables, str | bytes) or not isinstance(cast("Any", variables), Sequence):
-                raise TypeError(f"variables must be a mapping of names or a list without names, got {shortened(variables)}")
+                ways = "by keyword, as a mapping of names or as a list without names"
+                raise TypeError(f"variables must come {ways}, got {shortened(variables)}")
             self.names, given = None, tuple(variables)
         if not given:
             raise ValueError("a Space needs variables, such as Space(rate=Real(1e-5, 1e-1, log=True))")
@@ -94,11 +90,16 @@ class Space:
         if values.shape != (self.d,):
             raise ValueError(f"x must have one number for each of the {self.d} variables, got shape {values.shape}")
         names = self.names or tuple(f"x{i}" for i in range(self.d))
+        for name, value, whole in zip(names, values.tolist(), self.integers, strict=True):
+            if not np.isfinite(value) or (whole and value != round(value)):
+                raise ValueError(f"x must have a {'whole' if whole else 'finite'} number for {name!r}, got {value!r}")
         return dict(zip(names, as_plain(values, self.integers), strict=True))
 
     def vector_of(self, point: Mapping[str, Any]) -> np.ndarray:
         """Return a mapping of names to values as a vector; fixed variables may be missing."""
         names = self.names or tuple(f"x{i}" for i in range(self.d))
+        if not isinstance(cast("Any", point), Mapping):
+            raise TypeError(f"point must be a mapping of names to values, got {shortened(point)}")
         if strange := point.keys() - set(names):
             raise ValueError(f"point has {listed(sorted(map(str, strange)))}, but the variables are {listed(names)}")
         values: list[Any] = []
@@ -150,9 +151,12 @@ class Space:
         return make_scaled_space(self.bounds, self.d, self.sigma0, log=self.log, integers=self.integers)[0]
 
     def __repr__(self) -> str:
-        names = self.names or [""] * self.d
-        text = ", ".join(f"{name}={each!r}" if name else repr(each) for name, each in zip(names, self.variables, strict=True))
-        return f"Space({text})" if self.names else f"Space([{text}])"
+        if self.names is None:
+            return f"Space({list(self.variables)})"
+        named = dict(zip(self.names, self.variables, strict=True))
+        words = all(name.isidentifier() for name in self.names)
+        text = ", ".join(f"{name}={each!r}" for name, each in named.items()) if words else repr(named)
+        return f"Space({text})" + (".as_vector()" if self.vector else "")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Space) and self._description == other._description
@@ -162,7 +166,7 @@ class Space:
 
     @property
     def _description(self) -> tuple[Any, ...]:
-        return self.variables, self.names, self.vector
+        return self.variables, self.names, self.vector, tuple(self.integers)  # Fixed(1) and Fixed(1.0) are equal, but differ
 
     @classmethod
     def _made(cls, variables: tuple[Variable, ...], names: tuple[str, ...] | None, *, vector: bool) -> "Space":
@@ -177,7 +181,7 @@ def _flatten(space: Space) -> tuple[tuple[SpaceMap], tuple[Any, ...]]:
 
 def _unflatten(description: tuple[Any, ...], children: tuple[SpaceMap]) -> Space:
     space = object.__new__(Space)  # children may be tracers, and need no checks
-    space.variables, space.names, space.vector = description
+    space.variables, space.names, space.vector, _ = description
     space.__dict__["map"] = children[0]
     return space
 
@@ -194,9 +198,15 @@ def _as_name(name: Any) -> str:
 def _as_variable(given: Any, name: str) -> Variable:
     if isinstance(given, Real | Integer | Fixed):
         return given
-    if isinstance(given, str | bytes | bool | list | set | frozenset) or (
-        isinstance(given, tuple) and len(cast("Any", given)) != 2
-    ):
+    parts: list[Any] = list(cast("tuple[Any, ...]", given)) if isinstance(given, tuple) else []
+    pair = len(parts) == 2 and all(_is_number(part) for part in parts)
+    choices = isinstance(given, str | bytes | bool | np.bool_ | list | set | frozenset | tuple) and not pair
+    # Optuna's CategoricalDistribution, scikit-optimize's Categorical, nevergrad's Choice
+    if choices or any(word in type(given).__name__ for word in ("Categorical", "Choice")):
         raise TypeError(f"{name} = {shortened(given)} {CATEGORICAL}")
-    fix = f"Real{given!r}" if isinstance(given, tuple) else f"Fixed({given!r})" if isinstance(given, int | float) else "one"
+    fix = f"Real({parts[0]}, {parts[1]})" if pair else f"Fixed({given})" if _is_number(given) else "Real(0, 1), for example"
     raise TypeError(f"{name} must be a Real, an Integer or a Fixed, got {shortened(given)}; write {fix}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

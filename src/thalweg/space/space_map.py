@@ -41,6 +41,8 @@ class SpaceMap:
             i = tuple(int(place) for place in np.argwhere(~inside)[0])
             low, high = (np.broadcast_to(side, np.shape(x))[i] for side in self.sides)
             value, where = np.asarray(x)[i], f"{name}[{', '.join(map(str, i))}]"
+            if low <= value <= high and value != np.round(value) and np.broadcast_to(self.whole_numbers, np.shape(x))[i]:
+                raise ValueError(f"{where} = {value:g} must be a whole number, as the coordinate is among integers")
             if low <= value <= high:
                 raise ValueError(f"{where} = {value:g} must be above 0, as the coordinate is logarithmic")
             raise ValueError(f"{where} = {value:g} lies outside its bounds ({low:g}, {high:g}); move it inside")

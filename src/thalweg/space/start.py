@@ -74,7 +74,7 @@ def _steps(coordinates: Coordinates, sigma0: Any, scale: Any) -> float | np.ndar
     low, high = coordinates.search_sides
     with np.errstate(invalid="ignore"):
         default = np.where(np.isfinite(low) & np.isfinite(high), SHARE * (high - low), 1.0)
-    sizes = None if scale is None else _one_each(scale, "scale", d)[free]
+    sizes = None if scale is None else _sizes(scale, d)[free]
     if sizes is not None:
         default = np.where(np.isfinite(low) & np.isfinite(high), default, sizes)
     if sigma0 is None:
@@ -85,6 +85,10 @@ def _steps(coordinates: Coordinates, sigma0: Any, scale: Any) -> float | np.ndar
         given = _one_each(sigma0, "sigma0", d)[free] * (1.0 if sizes is None else sizes)
         return np.where(np.isnan(given), default, given)
     return float(steps[0]) if np.all(steps == steps[0]) else steps
+
+
+def _sizes(scale: Any, d: int) -> np.ndarray:
+    return np.full(d, as_positive(scale, "scale")) if _is_single(scale) else _one_each(scale, "scale", d)
 
 
 def _is_single(value: Any) -> bool:
@@ -105,5 +109,5 @@ def _one_each(given: Any, name: str, d: int) -> np.ndarray:
         )
     for i, each in enumerate(given):
         if each not in default:
-            as_positive(each, f"{name}[{i}]", FIX)
+            as_positive(each, f"{name}[{i}]", FIX if name == "sigma0" else "pass a number above 0")
     return numbers

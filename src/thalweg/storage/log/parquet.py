@@ -5,6 +5,7 @@ of JSON Lines with the number of the part that it will become, so that after a k
 """
 
 import importlib
+import json
 import logging
 import os
 import time
@@ -137,7 +138,8 @@ def write_part(path: Path, rows: Sequence[Evaluation]) -> None:
     """Write a Parquet file in one atomic step."""
     pq, pa = pyarrow_parquet(), importlib.import_module("pyarrow")
     schema = pa.schema([(column.name, column.kind.arrow(pa)) for column in COLUMNS])
-    table = pa.Table.from_pylist([row.plain() for row in rows], schema)
+    plain = [{name: json.dumps(v) if isinstance(v, dict) else v for name, v in row.plain().items()} for row in rows]
+    table = pa.Table.from_pylist(plain, schema)
     replace(path, lambda file: pq.write_table(table, file))
 
 

@@ -46,15 +46,22 @@ class Evaluation(Fields):
     def from_columns(cls, values: Mapping[str, Any]) -> "Evaluation":
         """Make a row from the values of all `COLUMNS`, by name."""
         row = cls(*(values[name] for name in cls._fields))
-        if len(COLUMNS) > len(row):
-            row.extra = {column.name: values[column.name] for column in COLUMNS if not column.required}
+        extra = {column.name: values[column.name] for column in COLUMNS if not column.required}
+        row.extra = {name: value for name, value in extra.items() if value is not None or name not in OPTIONAL}
         return row
 
     @classmethod
-    def from_outcome(cls, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome) -> "Evaluation":
-        """Make the row of a point and its outcome."""
-        given = {"run": run, "generation": generation, "index": index, "x": x}
+    def from_outcome(
+        cls, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome, point: Mapping[str, float] | None = None
+    ) -> "Evaluation":
+        """Make the row of a point and its outcome; `point` has the coordinates by the names of the variables."""
+        given = {"run": run, "generation": generation, "index": index, "x": x, "point": point}
         return cls.from_columns(given | {column.name: column.take(outcome) for column in COLUMNS if column.take is not None})
+
+    @property
+    def point(self) -> dict[str, float] | None:
+        """The coordinates by the names of the variables; None where a search has no names."""
+        return self.extra.get("point")
 
     def outcome(self) -> Outcome:
         """Return the outcome that was recorded, without its note. A failure counts as answered: it was dealt with before."""
@@ -62,9 +69,10 @@ class Evaluation(Fields):
         return Outcome(value, self.worker, self.seconds, self.attempts)
 
     def plain(self) -> dict[str, Any]:
-        """Return the values of all `COLUMNS` as plain Python objects, by name."""
+        """Return the values of all `COLUMNS` as plain Python objects, by name; of `OPTIONAL` ones only those that are there."""
         values = self._asdict() | dict(self.extra)
-        return {column.name: column.to_plain(values.get(column.name)) for column in COLUMNS}
+        shown = [column for column in COLUMNS if column.name in values or column.name not in OPTIONAL]
+        return {column.name: column.to_plain(values.get(column.name)) for column in shown}
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,8 @@ def from_plain(found: Any) -> Evaluation:
 def _json(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_json, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(name)}: {_json(each)}" for name, each in value.items()) + "}"
     if not isinstance(value, float) or isfinite(value):
         return json.dumps(value)
     # JSON has neither NaN nor infinity; a number beyond the doubles is JSON, and Python, pandas and JavaScript read infinity
@@ -157,10 +167,18 @@ def _text(value: Any) -> str:
     return value
 
 
+def _named(value: Any) -> dict[str, float]:
+    found = json.loads(value) if isinstance(value, str) else value  # Parquet has it as text
+    if not isinstance(found, dict):
+        raise TypeError
+    return {_text(name): each if type(each) is int else _number(each) for name, each in found.items()}
+
+
 COUNT = Kind(int, _count, lambda pa: pa.int64())
 NUMBER = Kind(float, _number, lambda pa: pa.float64())
 NUMBERS = Kind(lambda value: np.asarray(value, float).tolist(), _numbers, lambda pa: pa.list_(pa.float64()))
 TEXT = Kind(str, _text, lambda pa: pa.string())
+NAMED = Kind(dict, _named, lambda pa: pa.string())
 NEVER = object()
 
 COLUMNS: list[Column] = [
@@ -168,6 +186,7 @@ COLUMNS: list[Column] = [
     Column("generation", COUNT, null=NEVER),
     Column("index", COUNT, null=NEVER),
     Column("x", NUMBERS, null=NEVER),
+    Column("point", NAMED),
     Column("f", NUMBER, attrgetter("f"), null=nan),
     Column("error", TEXT, attrgetter("error")),
     Column("worker", TEXT, attrgetter("worker")),
@@ -176,3 +195,5 @@ COLUMNS: list[Column] = [
 ]
 """Columns in the order of the log. A further one is an entry at the end, and `Evaluation.extra` has its values; logs that were
 written without it remain readable."""
+OPTIONAL = {"point"}
+"""Columns that a line of JSON has only where there is a value."""
