@@ -133,6 +133,8 @@ def test_bad_input_is_named():
         plots.density_2d(ROSENBROCK, {"solid": Optimizer(np.zeros(3), method="cma")})
     with pytest.raises(ValueError, match=r"searches .* 'boxed' has bounds"):
         plots.density_2d(ROSENBROCK, {"boxed": Optimizer(np.zeros(2), method="cma", bounds=(-1, 1))})
+    with pytest.raises(ValueError, match=r"searches .* 'logs' has logarithms"):
+        plots.density_2d(ROSENBROCK, {"logs": Optimizer(np.ones(2), method="cma", log=[0])})
     with pytest.raises(ValueError, match=r"searches .* 'plain' has none now"):
         plots.model_2d(ROSENBROCK, {"plain": Optimizer(np.zeros(2), method="cma")}, limits=((0, 1), (0, 1)))
     fresh = Optimizer(np.zeros(2), method="cma", model="quadratic")
@@ -144,3 +146,14 @@ def test_a_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r'pip install "thalweg\[plots\]"'):
         plots.convergence({"a": curves([[1.0]])})
+
+
+def test_units_of_coordinates_multiply_the_picture():
+    """The density of a distribution in other units is that of x / units, divided by their product."""
+    units = np.array([2.0**-4, 2.0**6])
+    plain, scaled = (Optimizer(np.zeros(2), sigma0, method="cma", seed=1) for sigma0 in (1.0, units))
+    grid = np.array([[0.0, 0.0], [0.3, -0.7]])
+    assert np.array_equal(density.draw(scaled, 5), units * density.draw(plain, 5))
+    np.testing.assert_allclose(density._density(scaled, units * grid), density._density(plain, grid) / units.prod(), rtol=1e-14)
+    figure = plots.density_2d(lambda X: (X**2) @ units**-2, {"units": scaled})
+    assert figure.axes[0].get_ylim()[1] > 100 * figure.axes[0].get_xlim()[1]

@@ -70,10 +70,10 @@ def run_many(
     kinds: dict[str, Any] = {"scale": scale, "log": log, "integers": integers}
     variables = x0 if isinstance(x0, Space) else None
     if x0 is None or variables is not None:
-        described = Described.read(x0, sigma0, bounds, **kinds)
+        described = Described.read(x0, sigma0 if variables is not None or np.ndim(sigma0) == 0 else None, bounds, **kinds)
         x0, bounds, kinds = described.x0, described.bounds, described.kinds
     if variables is not None:
-        fun, steps = variables.objective(fun, "traced"), variables.sigma0
+        fun, steps = variables.objective(fun, "traced"), variables.steps
     else:
         steps = None if sigma0 is None else 1.0
     x0 = as_array(x0, "x0")
@@ -81,6 +81,8 @@ def run_many(
         raise ValueError(f"x0 must be finite and of shape (d,) or ({runs}, d), got {shortened(x0)} of shape {x0.shape}")
     space, step = make_scaled_space(bounds, x0.shape[-1], steps, **kinds)
     given = as_array(1.0 if sigma0 is None else sigma0, "sigma0")
+    if np.asarray(sigma0).dtype == bool:
+        raise TypeError(f"sigma0 must be one number or one for each run, got {shortened(sigma0)}")
     if given.shape not in ((), (runs,)) or not np.all((given > 0) & np.isfinite(given)):
         raise ValueError(
             f"sigma0 must be above 0, one number or one for each of the {runs} runs, got {shortened(sigma0)}; pass scale for "

@@ -87,7 +87,7 @@ def density_2d(
 def draw(es: Optimizer, number: int) -> np.ndarray:
     """Return points from the search distribution of an optimiser, (number, d), without changing it."""
     with jax.enable_x64(True):
-        return np.asarray(_ask(with_popsize(es.strategy, number), es.state))
+        return es.space.to_objective(np.asarray(_ask(with_popsize(es.strategy, number), es.state)))
 
 
 @partial(jax.jit, static_argnums=0)
@@ -102,12 +102,13 @@ def _samples(es: Optimizer) -> np.ndarray:
     own = np.asarray(es.run.steps.ask(es.state).y)
     with jax.enable_x64(True):  # once: to compile it would take longer
         more = with_popsize(es.strategy, SAMPLES).ask(es.state)[1]
-    return np.concatenate([own, np.asarray(more)])
+    return es.space.to_objective(np.concatenate([own, np.asarray(more)]))
 
 
 def _density(es: Optimizer, points: np.ndarray) -> np.ndarray:
     with jax.enable_x64(True):
-        return np.exp(np.asarray(es.strategy.log_prob(es.state, jnp.asarray(points))))
+        density = np.exp(np.asarray(es.strategy.log_prob(es.state, jnp.asarray(es.space.to_search(points)))))
+    return density / np.prod(np.broadcast_to(es.space.scale, 2))  # with units the search runs in these
 
 
 def _sample_levels(density: np.ndarray) -> np.ndarray:

@@ -15,12 +15,13 @@ Limits = tuple[tuple[float, float], tuple[float, float]]
 
 
 def check_searches(searches: Mapping[str, Optimizer]) -> None:
-    """Raise a ValueError unless there are optimisers, all in dimension 2, without bounds and with one number as sigma0."""
+    """Raise a ValueError unless there are optimisers, all in dimension 2 and without bounds, logarithms or whole numbers."""
     if not searches:
         raise ValueError("searches must hold at least one optimiser, got none; write {'CMA-ES': es}")
     for name, es in searches.items():
-        if es.d != 2 or es.space.bounded or np.ndim(es.space.scale):
-            what = f"dimension {es.d}" if es.d != 2 else "bounds" if es.space.bounded else "a sigma0 for each coordinate"
+        curved = bool(np.any(es.space.logarithmic) or np.any(es.space.whole_numbers))
+        if es.d != 2 or es.space.bounded or curved:
+            what = f"dimension {es.d}" if es.d != 2 else "bounds" if es.space.bounded else "logarithms or whole numbers"
             raise ValueError(f"searches must be without bounds and in dimension 2, but {shortened(name)} has {what}")
 
 

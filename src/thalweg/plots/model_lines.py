@@ -50,12 +50,12 @@ def model_2d(
     models: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for name, es in searches.items():
         points = es.pending
-        found = points.predict(grid) if isinstance(points, ModelledPoints) else None
+        found = points.predict(es.space.to_search(grid)) if isinstance(points, ModelledPoints) else None
         if found is None or not isinstance(points, ModelledPoints):
             raise ValueError(
                 f"searches must have a model, but {shortened(name)} has none now; tell values, then ask for points"
             )
-        models[name] = found.reshape(x.shape), points.surrogate.archive.y
+        models[name] = found.reshape(x.shape), es.space.to_objective(points.surrogate.archive.y)
     values = np.asarray(fun(grid), float).reshape(x.shape)
     base = min(0.0, values.min())
 

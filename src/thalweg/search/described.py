@@ -35,7 +35,7 @@ class Described:
         for name, value in given.items():
             if value is not None:
                 raise ValueError(f"{name} is part of the Space; describe it there, as in Real(0, 1, sigma0=0.1)")
-        return cls(x0.x0, x0.sigma0, x0.bounds, {"log": x0.log, "integers": x0.integers}, x0)
+        return cls(x0.x0, x0.steps, x0.bounds, {"log": x0.log, "integers": x0.integers}, x0)
 
     def space(self, d: int) -> tuple[SpaceMap, float]:
         """Return the map of the search in d coordinates, and the first standard deviation in it."""

@@ -145,10 +145,16 @@ class Space:
         found = iter(first_steps(self.bounds, own, log=self.log, integers=self.integers).tolist())
         return [1.0 if isinstance(each, Fixed) else next(found) for each in self.variables]
 
+    @property
+    def steps(self) -> float | list[float]:
+        """The argument `sigma0` of a search: one number if all variables have the same, as then none needs a unit."""
+        different = {step for step, each in zip(self.sigma0, self.variables, strict=True) if not isinstance(each, Fixed)}
+        return different.pop() if len(different) == 1 else self.sigma0
+
     @cached_property
     def map(self) -> SpaceMap:
         """The map between R^d and the vector of values."""
-        return make_scaled_space(self.bounds, self.d, self.sigma0, log=self.log, integers=self.integers)[0]
+        return make_scaled_space(self.bounds, self.d, self.steps, log=self.log, integers=self.integers)[0]
 
     def __repr__(self) -> str:
         if self.names is None:
