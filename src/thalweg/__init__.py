@@ -11,6 +11,7 @@ joins the two, are pure functions of their states, for JAX code.
 """
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
 from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
@@ -20,7 +21,7 @@ from thalweg.search.minimize import minimize, resume
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.reevaluate import reevaluate
 from thalweg.search.stopping import REASONS, Tolerances
-from thalweg.space import Fixed, Integer, Real, Space
+from thalweg.space import CATEGORICAL, Fixed, Integer, Real, Space
 from thalweg.storage.log import read_log
 from thalweg.strategies.flows import NICE, Affine, Identity, RealNVP
 from thalweg.strategies.flowsteps import Penalised, TrustRegion
@@ -73,6 +74,15 @@ __all__ = [
     "run_many",
     "run_restarts",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Say what to do about categories; other names do not exist."""
+        if name == "Categorical":
+            raise AttributeError(f"a Categorical {CATEGORICAL}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import thalweg
 from thalweg.space import Fixed, Integer, Real, Space, make_scaled_space, middle
 
 numbers = st.floats(allow_subnormal=False)
@@ -164,6 +165,13 @@ class CategoricalDistribution:
 def test_categories_are_refused_with_a_way_round(choice):
     with pytest.raises(TypeError, match=r"optimiser = .* is a choice among categories.* Optuna's suggest_categorical"):
         Space(rate=Real(0, 1), optimiser=choice)
+
+
+def test_there_is_no_class_of_categories():
+    with pytest.raises(AttributeError, match=r"a Categorical is a choice among categories.* Optuna's suggest_categorical"):
+        thalweg.Categorical(["a", "b"])
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        thalweg.Nothing()
 
 
 SPACE = Space(rate=Real(1e-5, 1e-1, log=True), width=Integer(8, 512, log=True), drop=Real(0, 1), n=Integer(0, 3), g=Fixed(0.99))

@@ -8,10 +8,11 @@ from thalweg.space.scaled import Scaled
 from thalweg.space.space import Space
 from thalweg.space.space_map import SpaceMap
 from thalweg.space.start import Sigma0, make_scaled_space, middle
-from thalweg.space.variables import Fixed, Integer, Real
+from thalweg.space.variables import CATEGORICAL, Fixed, Integer, Real
 from thalweg.space.with_fixed import WithFixed
 
 __all__ = [
+    "CATEGORICAL",
     "Box",
     "Fixed",
     "Integer",
