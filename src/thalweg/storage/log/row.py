@@ -46,8 +46,9 @@ class Evaluation(Fields):
     def from_columns(cls, values: Mapping[str, Any]) -> "Evaluation":
         """Make a row from the values of all `COLUMNS`, by name."""
         row = cls(*(values[name] for name in cls._fields))
-        extra = {column.name: values[column.name] for column in COLUMNS if not column.required}
-        row.extra = {name: value for name, value in extra.items() if value is not None or name not in OPTIONAL}
+        if len(COLUMNS) > len(row):
+            further = [column for column in COLUMNS if not column.required]
+            row.extra = {each.name: values[each.name] for each in further if each.is_shown(values[each.name])}
         return row
 
     @classmethod
@@ -69,10 +70,9 @@ class Evaluation(Fields):
         return Outcome(value, self.worker, self.seconds, self.attempts)
 
     def plain(self) -> dict[str, Any]:
-        """Return the values of all `COLUMNS` as plain Python objects, by name; of `OPTIONAL` ones only those that are there."""
+        """Return the values of all `COLUMNS` as plain Python objects, by name."""
         values = self._asdict() | dict(self.extra)
-        shown = [column for column in COLUMNS if column.name in values or column.name not in OPTIONAL]
-        return {column.name: column.to_plain(values.get(column.name)) for column in shown}
+        return {column.name: column.to_plain(values.get(column.name)) for column in COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,17 @@ class Column:
     """Returns the value, given the outcome of an evaluation."""
     null: Any = None
     """Value of the row where the log has null; `NEVER` if null is an error."""
+    sparse: bool = False
+    """True if lines without a value leave the column out."""
 
     @property
     def required(self) -> bool:
         """True for the columns that every log has."""
         return self.name in Fields._fields
+
+    def is_shown(self, value: Any) -> bool:
+        """Return whether a line with this value has the column."""
+        return value is not None or not self.sparse
 
     def to_plain(self, value: Any) -> Any:
         """Convert a value for the log."""
@@ -118,7 +124,9 @@ def encode(row: Evaluation) -> bytes:
     >>> encode(Evaluation(0, 2, 1, np.array([0.1, -0.0]), -np.inf, None, "host:71", 0.5, 1)).decode()
     '{"run": 0, "generation": 2, "index": 1, "x": [0.1, -0.0], "f": -1e999, "error": null, ... "attempts": 1}'
     """
-    return ("{" + ", ".join(f'"{name}": {_json(value)}' for name, value in row.plain().items()) + "}").encode()
+    plain = row.plain()
+    values = {column.name: plain[column.name] for column in COLUMNS if column.is_shown(plain[column.name])}
+    return ("{" + ", ".join(f'"{name}": {_json(value)}' for name, value in values.items()) + "}").encode()
 
 
 def decode(line: bytes) -> Evaluation:
@@ -186,7 +194,7 @@ COLUMNS: list[Column] = [
     Column("generation", COUNT, null=NEVER),
     Column("index", COUNT, null=NEVER),
     Column("x", NUMBERS, null=NEVER),
-    Column("point", NAMED),
+    Column("point", NAMED, sparse=True),
     Column("f", NUMBER, attrgetter("f"), null=nan),
     Column("error", TEXT, attrgetter("error")),
     Column("worker", TEXT, attrgetter("worker")),
@@ -195,5 +203,3 @@ COLUMNS: list[Column] = [
 ]
 """Columns in the order of the log. A further one is an entry at the end, and `Evaluation.extra` has its values; logs that were
 written without it remain readable."""
-OPTIONAL = {"point"}
-"""Columns that a line of JSON has only where there is a value."""
