@@ -20,7 +20,7 @@ import cma
 import jax
 import jax.numpy as jnp
 import numpy as np
-from shared import Row, add_table, deliver, load_rows, make_parser, markdown, provenance, read_rows, save_rows
+from shared import Row, add_table, deliver, interval, load_rows, make_parser, markdown, provenance, read_rows, save_rows
 from thalweg_studies.bounded.bounded_function import BoundedFunction
 from thalweg_studies.bounded.functions import FUNCTIONS
 
@@ -32,6 +32,8 @@ from thalweg.strategies.registry import make_strategy
 METHODS = ("cma", "gnn-cma")
 BUDGET = 2000
 SIGMA0 = 0.3
+LEAST = 0.25
+"""The least share of runs that must reach the target for a function to count."""
 REPORT = range(1000, 1012)
 Runs = list[tuple[int, bool]]
 """Evaluations of each run, and whether it reached the target."""
@@ -121,6 +123,70 @@ def measure(problem: BoundedFunction, method: str, seeds: Sequence[int], *, boun
     return {"function": problem.name, "method": method, "bounded": bounded, "evaluations": evaluations, "solved": solved}
 
 
+def expected(evaluations: np.ndarray, solved: np.ndarray) -> float:
+    """Return the evaluations of all runs for each that reached the target: what repeated runs need on average."""
+    return float(evaluations.sum() / solved.sum()) if solved.any() else np.inf
+
+
+def ratio(pairs: Sequence[tuple[Row, Row]], seed: int = 0) -> list[float] | None:
+    """Return the geometric mean over functions of the ratio of expected evaluations, and its 95% interval over the runs.
+
+    Functions on which one of the two reached the target in less than a quarter of the runs are left out.
+    """
+    kept = [pair for pair in pairs if all(np.mean(row["solved"]) >= LEAST for row in pair)]
+    if not kept:
+        return None
+    rng = np.random.default_rng(seed)
+    samples: list[float] = []
+    for sample in range(501):
+        logs: list[float] = []
+        for pair in kept:
+            counts: list[float] = []
+            for row in pair:
+                n = len(row["solved"])
+                index = rng.integers(n, size=n) if sample else np.arange(n)
+                counts.append(expected(np.asarray(row["evaluations"])[index], np.asarray(row["solved"])[index]))
+            if np.isfinite(counts).all():
+                logs.append(float(np.log(counts[0] / counts[1])))
+        samples.append(float(np.exp(np.mean(logs))))
+    return [samples[0], *np.percentile(samples[1:], (2.5, 97.5)).tolist()]
+
+
+def longest(row: Row) -> float:
+    """Return the longest run that reached the target, in medians of these runs."""
+    needed = np.asarray(row["evaluations"])[np.asarray(row["solved"])]
+    return float(needed.max() / np.median(needed)) if len(needed) else 0.0
+
+
+def show(rows: Sequence[Row]) -> str:
+    """Return a table by the place of the minimum: ratios, solved runs, and the longest run."""
+    found = {(row["function"], row["method"], row["bounded"]): row for row in rows}
+    head = ["minimum", "method", "to no bounds (functions)", "to pycma (functions)", "solved", "pycma", "longest run / median"]
+    lines: list[list[str]] = []
+    for place, multimodal in (*((p, m) for p in ("inside", "face", "corner") for m in (False, True)), ("all", None)):
+        names = [
+            name for name, each in FUNCTIONS.items() if place == "all" or (each.place, each.multimodal) == (place, multimodal)
+        ]
+        kind = "all" if place == "all" else f"{place}, {'several' if multimodal else 'one'}"
+        for method in METHODS:
+            with_bounds = [found[name, method, True] for name in names if (name, method, True) in found]
+            cells: list[str] = []
+            for other in ((method, False), ("pycma", True)):
+                pairs = [(row, found[row["function"], *other]) for row in with_bounds if (row["function"], *other) in found]
+                counted = sum(all(np.mean(row["solved"]) >= LEAST for row in pair) for pair in pairs)
+                cells.append(f"{interval(ratio(pairs))} ({counted})" if counted else "-")
+            pairs = [
+                (row, found[row["function"], "pycma", True]) for row in with_bounds if (row["function"], "pycma", True) in found
+            ]
+            shares = (
+                [f"{np.mean([row['solved'] for row in each]):.0%}" for each in zip(*pairs, strict=True)]
+                if pairs
+                else ["-", "-"]
+            )
+            lines.append([kind, f"`{method}`", *cells, *shares, f"{max(map(longest, with_bounds), default=0.0):.2f}"])
+    return markdown(head, lines)
+
+
 def main() -> None:
     parser = make_parser(__doc__, "bounds")
     parser.add_argument("--number", type=int, default=len(REPORT), help=f"number of seeds (default: {len(REPORT)})")
@@ -137,6 +203,7 @@ def main() -> None:
                     if (problem.name, method, bounded) not in done:
                         rows.append(measure(problem, method, REPORT[: options.number], bounded=bounded))
                         save_rows(options.out, meta, rows)
+    deliver(show(read_rows(options.out)), options.table, "bounds")
 
 
 if __name__ == "__main__":

@@ -44,21 +44,25 @@ def slope(x: np.ndarray) -> np.ndarray:
 
 
 def adjiman(x: np.ndarray) -> np.ndarray:
+    """Return Adjiman's function."""
     a, b = x[..., 0], x[..., 1]
     return np.cos(a) * np.sin(b) - a / (b**2 + 1)
 
 
 def eggholder(x: np.ndarray) -> np.ndarray:
+    """Return the eggholder function."""
     a, b = x[..., 0], x[..., 1] + 47
     return -b * np.sin(np.sqrt(np.abs(a / 2 + b))) - a * np.sin(np.sqrt(np.abs(a - b)))
 
 
 def wolfe(x: np.ndarray) -> np.ndarray:
+    """Return Wolfe's function."""
     a, b, c = np.moveaxis(x, -1, 0)
     return 4 / 3 * np.maximum(a**2 + b**2 - a * b, 0.0) ** 0.75 + c
 
 
 def ursem_waves(x: np.ndarray) -> np.ndarray:
+    """Return Ursem's waves."""
     a, b = x[..., 0], x[..., 1]
     return -0.9 * a**2 + (b**2 - 4.5 * b**2) * a * b + 4.7 * np.cos(3 * a - b**2 * (2 + a)) * np.sin(2.5 * PI * a)
 
@@ -91,7 +95,15 @@ EDGES = [
     make("Rosenbrock, one bound cuts the valley", 2, rosenbrock, -2, [0.5, 2], [0.5, 0.25], 0.25),
     make("Rosenbrock, corner at the minimum", 2, rosenbrock, -1, 1, 1),
     make("Rosenbrock, corner at the minimum", 5, rosenbrock, -2, 1, 1),
-    make("Rosenbrock, last coordinate bounded", 5, rosenbrock, -2, CUT, [0.92971283, 0.86398793, 0.74546935, 0.55334276, 0.3], None),
+    make(
+        "Rosenbrock, last coordinate bounded",
+        5,
+        rosenbrock,
+        -2,
+        CUT,
+        [0.92971283, 0.86398793, 0.74546935, 0.55334276, 0.3],
+        None,
+    ),
     make("Trid, bounded", 5, trid, 0, 4, [3, 4, 4, 4, 3], -21.0),
     make("Wolfe", 3, wolfe, 0, 2, 0),
     boxed("Styblinski-Tang, bounded", 3, styblinski_tang, -2.5, 5, -2.5),

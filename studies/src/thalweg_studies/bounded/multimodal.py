@@ -12,44 +12,53 @@ Fun = Callable[[np.ndarray], np.ndarray]
 
 
 def rastrigin(x: np.ndarray) -> np.ndarray:
+    """Return Rastrigin's function."""
     return np.sum(10 + x**2 - 10 * np.cos(2 * np.pi * x), -1)
 
 
 def ackley(x: np.ndarray) -> np.ndarray:
+    """Return Ackley's function."""
     far, waves = np.sqrt(np.mean(x**2, -1)), np.mean(np.cos(2 * np.pi * x), -1)
     return -20 * np.expm1(-0.2 * far) - (np.exp(waves) - np.e)
 
 
 def griewank(x: np.ndarray) -> np.ndarray:
+    """Return Griewank's function."""
     return 1 + sphere(x) / 4000 - np.prod(np.cos(x / np.sqrt(np.arange(1, x.shape[-1] + 1))), -1)
 
 
 def levy(x: np.ndarray) -> np.ndarray:
+    """Return Levy's function."""
     w = 1 + (x - 1) / 4
     first, last = np.sin(np.pi * w[..., 0]) ** 2, (w[..., -1] - 1) ** 2 * (1 + np.sin(2 * np.pi * w[..., -1]) ** 2)
     return first + last + np.sum((w[..., :-1] - 1) ** 2 * (1 + 10 * np.sin(np.pi * w[..., :-1] + 1) ** 2), -1)
 
 
 def styblinski_tang(x: np.ndarray) -> np.ndarray:
+    """Return the function of Styblinski and Tang."""
     return np.sum(x**4 - 16 * x**2 + 5 * x, -1) / 2
 
 
 def branin(x: np.ndarray) -> np.ndarray:
+    """Return Branin's function."""
     a, b = x[..., 0], x[..., 1]
     return (b - 5.1 * (a / (2 * np.pi)) ** 2 + 5 * a / np.pi - 6) ** 2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) + 10
 
 
 def six_hump_camel(x: np.ndarray) -> np.ndarray:
+    """Return the six-hump camel."""
     a, b = x[..., 0], x[..., 1]
     return (4 - 2.1 * a**2 + a**4 / 3) * a**2 + a * b + (4 * b**2 - 4) * b**2
 
 
 def three_hump_camel(x: np.ndarray) -> np.ndarray:
+    """Return the three-hump camel."""
     a, b = x[..., 0], x[..., 1]
     return 2 * a**2 - 1.05 * a**4 + a**6 / 6 + a * b + b**2
 
 
 def goldstein_price(x: np.ndarray) -> np.ndarray:
+    """Return the function of Goldstein and Price."""
     a, b = x[..., 0], x[..., 1]
     one = 1 + (a + b + 1) ** 2 * (19 - 14 * a + 3 * a**2 - 14 * b + 6 * a * b + 3 * b**2)
     return one * (30 + (2 * a - 3 * b) ** 2 * (18 - 32 * a + 12 * a**2 + 48 * b - 36 * a * b + 27 * b**2))
@@ -75,6 +84,7 @@ HARTMANN_6 = (
 
 
 def hartmann(x: np.ndarray) -> np.ndarray:
+    """Return Hartmann's function."""
     rates, centres = HARTMANN_3 if x.shape[-1] == 3 else HARTMANN_6
     return -np.exp(-np.sum(rates * (x[..., None, :] - centres) ** 2, -1)) @ HARTMANN
 
@@ -97,74 +107,90 @@ SHEKEL = np.array(
 
 
 def shekel(x: np.ndarray, m: int) -> np.ndarray:
+    """Return Shekel's function of m wells."""
     return -np.sum(1 / (SHEKEL_DEPTH[:m] + np.sum((x[..., None, :] - SHEKEL[:m]) ** 2, -1)), -1)
 
 
 def easom(x: np.ndarray) -> np.ndarray:
+    """Return Easom's function."""
     return -np.prod(np.cos(x), -1) * np.exp(-sphere(x - np.pi))
 
 
 def bohachevsky(x: np.ndarray) -> np.ndarray:
+    """Return Bohachevsky's function."""
     a, b = x[..., 0], x[..., 1]
     return a**2 + 2 * b**2 - 0.3 * np.cos(3 * np.pi * a) - 0.4 * np.cos(4 * np.pi * b) + 0.7
 
 
 def drop_wave(x: np.ndarray) -> np.ndarray:
+    """Return the drop wave."""
     far = sphere(x)
     return -(1 + np.cos(12 * np.sqrt(far))) / (far / 2 + 2)
 
 
 def himmelblau(x: np.ndarray) -> np.ndarray:
+    """Return Himmelblau's function."""
     a, b = x[..., 0], x[..., 1]
     return (a**2 + b - 11) ** 2 + (a + b**2 - 7) ** 2
 
 
 def cosine_mixture(x: np.ndarray) -> np.ndarray:
+    """Return the cosine mixture."""
     return sphere(x) - 0.1 * np.sum(np.cos(5 * np.pi * x), -1)
 
 
 def alpine(x: np.ndarray) -> np.ndarray:
+    """Return Alpine's function, number 1."""
     return np.sum(np.abs(x * np.sin(x) + 0.1 * x), -1)
 
 
 def michalewicz(x: np.ndarray) -> np.ndarray:
+    """Return Michalewicz's function."""
     return -np.sum(np.sin(x) * np.sin(np.arange(1, x.shape[-1] + 1) * x**2 / np.pi) ** 20, -1)
 
 
 def schwefel(x: np.ndarray) -> np.ndarray:
+    """Return Schwefel's function 2.26."""
     return -np.sum(x * np.sin(np.sqrt(np.abs(x))), -1)
 
 
 def bird(x: np.ndarray) -> np.ndarray:
+    """Return the bird."""
     a, b = x[..., 0], x[..., 1]
     return np.sin(a) * np.exp((1 - np.cos(b)) ** 2) + np.cos(b) * np.exp((1 - np.sin(a)) ** 2) + (a - b) ** 2
 
 
 def cross_in_tray(x: np.ndarray) -> np.ndarray:
+    """Return the cross in tray."""
     ridge = np.exp(np.abs(100 - np.sqrt(sphere(x)) / np.pi))
     return -1e-4 * (np.abs(np.prod(np.sin(x), -1) * ridge) + 1) ** 0.1
 
 
 def holder_table(x: np.ndarray) -> np.ndarray:
+    """Return Hoelder's table."""
     wave = np.sin(x[..., 0]) * np.cos(x[..., 1])
     return -np.abs(wave * np.exp(np.abs(1 - np.sqrt(sphere(x)) / np.pi)))
 
 
 def hosaki(x: np.ndarray) -> np.ndarray:
+    """Return Hosaki's function."""
     a, b = x[..., 0], x[..., 1]
     return (1 - 8 * a + 7 * a**2 - 7 * a**3 / 3 + a**4 / 4) * b**2 * np.exp(-b)
 
 
 def giunta(x: np.ndarray) -> np.ndarray:
+    """Return Giunta's function."""
     w = 16 * x / 15 - 1
     return 0.6 + np.sum(np.sin(w) + np.sin(w) ** 2 + np.sin(4 * w) / 50, -1)
 
 
 def egg_crate(x: np.ndarray) -> np.ndarray:
+    """Return the egg crate."""
     return sphere(x) + 25 * np.sum(np.sin(x) ** 2, -1)
 
 
 def dixon_price(x: np.ndarray) -> np.ndarray:
+    """Return the function of Dixon and Price."""
     return (x[..., 0] - 1) ** 2 + (2 * x[..., 1:] ** 2 - x[..., :-1]) ** 2 @ np.arange(2, x.shape[-1] + 1)
 
 

@@ -23,81 +23,98 @@ def rotation(d: int) -> np.ndarray:
 
 
 def sphere(x: np.ndarray) -> np.ndarray:
+    """Return the sum of squares."""
     return np.sum(x**2, -1)
 
 
 def rosenbrock(x: np.ndarray) -> np.ndarray:
+    """Return Rosenbrock's curved valley."""
     return np.sum(100 * (x[..., 1:] - x[..., :-1] ** 2) ** 2 + (1 - x[..., :-1]) ** 2, -1)
 
 
 def booth(x: np.ndarray) -> np.ndarray:
+    """Return Booth's function."""
     a, b = x[..., 0], x[..., 1]
     return (a + 2 * b - 7) ** 2 + (2 * a + b - 5) ** 2
 
 
 def matyas(x: np.ndarray) -> np.ndarray:
+    """Return Matyas's function."""
     return 0.26 * sphere(x) - 0.48 * x[..., 0] * x[..., 1]
 
 
 def beale(x: np.ndarray) -> np.ndarray:
+    """Return Beale's function."""
     a, b = x[..., 0], x[..., 1]
     return (1.5 - a + a * b) ** 2 + (2.25 - a + a * b**2) ** 2 + (2.625 - a + a * b**3) ** 2
 
 
 def zakharov(x: np.ndarray) -> np.ndarray:
+    """Return Zakharov's function."""
     slope = x @ np.arange(1, x.shape[-1] + 1) / 2
     return sphere(x) + slope**2 + slope**4
 
 
 def trid(x: np.ndarray) -> np.ndarray:
+    """Return the tridiagonal quadratic function."""
     return np.sum((x - 1) ** 2, -1) - np.sum(x[..., 1:] * x[..., :-1], -1)
 
 
 def powell(x: np.ndarray) -> np.ndarray:
+    """Return Powell's singular function."""
     a, b, c, d = np.moveaxis(x, -1, 0)
     return (a + 10 * b) ** 2 + 5 * (c - d) ** 2 + (b - 2 * c) ** 4 + 10 * (a - d) ** 4
 
 
 def different_powers(x: np.ndarray) -> np.ndarray:
+    """Return the sum of powers 2 to d + 1."""
     return np.sum(np.abs(x) ** np.arange(2, x.shape[-1] + 2), -1)
 
 
 def double_sum(x: np.ndarray) -> np.ndarray:
+    """Return Schwefel's function 1.2."""
     return np.sum(np.cumsum(x, -1) ** 2, -1)
 
 
 def brown(x: np.ndarray) -> np.ndarray:
+    """Return Brown's function."""
     a, b = x[..., :-1] ** 2, x[..., 1:] ** 2
     return np.sum(a ** (b + 1) + b ** (a + 1), -1)
 
 
 def colville(x: np.ndarray) -> np.ndarray:
+    """Return Colville's function."""
     a, b, c, d = np.moveaxis(x, -1, 0)
     valleys = 100 * (a**2 - b) ** 2 + (a - 1) ** 2 + (c - 1) ** 2 + 90 * (c**2 - d) ** 2
     return valleys + 10.1 * ((b - 1) ** 2 + (d - 1) ** 2) + 19.8 * (b - 1) * (d - 1)
 
 
 def cube(x: np.ndarray) -> np.ndarray:
+    """Return the cubic valley."""
     a, b = x[..., 0], x[..., 1]
     return 100 * (b - a**3) ** 2 + (1 - a) ** 2
 
 
 def mccormick(x: np.ndarray) -> np.ndarray:
+    """Return McCormick's function."""
     a, b = x[..., 0], x[..., 1]
     return np.sin(a + b) + (a - b) ** 2 - 1.5 * a + 2.5 * b + 1
 
 
 def helical_valley(x: np.ndarray) -> np.ndarray:
+    """Return the helical valley."""
     a, b, c = np.moveaxis(x, -1, 0)
     turn = np.arctan2(b, a) / (2 * np.pi)
     return 100 * ((c - 10 * turn) ** 2 + (np.hypot(a, b) - 1) ** 2) + c**2
 
 
 def sum_and_product(x: np.ndarray) -> np.ndarray:
+    """Return Schwefel's function 2.22."""
     return np.sum(np.abs(x), -1) + np.prod(np.abs(x), -1)
 
 
 def paviani(x: np.ndarray) -> np.ndarray:
+    """Return Paviani's function."""
     return np.sum(np.log(x - 2) ** 2 + np.log(10 - x) ** 2, -1) - np.prod(x, -1) ** 0.2
 
 
@@ -106,10 +123,9 @@ def bowl(d: int, condition: float, where: float = 1.0, *, turned: bool = False, 
     best, weights = where * centre(d), axes(d, condition)
     turn = rotation(d) if turned else np.eye(d)
     name = ("ellipsoid" if condition > 1 else "sphere") + (", turned" if turned else "")
-    return make(
-        f"{name} in a box of width {10 * size:g}", d, lambda x: (((x / size - best) @ turn) ** 2) @ weights, -5 * size, 5 * size,
-        best * size, everywhere=True,
-    )  # fmt: skip
+    name = f"{name} in a box of width {10 * size:g}"
+    fun = lambda x: (((x / size - best) @ turn) ** 2) @ weights  # noqa: E731
+    return make(name, d, fun, -5 * size, 5 * size, best * size, everywhere=True)
 
 
 WIDTHS = np.array([1e-3, 1.0, 1e3])
