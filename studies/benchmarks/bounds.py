@@ -21,13 +21,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from shared import Row, add_table, deliver, interval, load_rows, make_parser, markdown, provenance, read_rows, save_rows
-from thalweg_studies.bounded.bounded_function import BoundedFunction
-from thalweg_studies.bounded.functions import FUNCTIONS
 
 from thalweg.compiled.generation import Learned, learn, squeeze
 from thalweg.compiled.keys import make_keys
 from thalweg.space import make_space
 from thalweg.strategies.registry import make_strategy
+from thalweg_studies.bounded.bounded_function import BoundedFunction
+from thalweg_studies.bounded.functions import FUNCTIONS
 
 METHODS = ("cma", "gnn-cma")
 BUDGET = 2000
@@ -72,7 +72,7 @@ def run_pycma(problem: BoundedFunction, seeds: Sequence[int]) -> Runs:
 
 @cache
 def steps(method: str, d: int, lanes: int) -> Any:
-    """Return the start of a strategy, its draws, its update, and its update with a limit on the spread, for many runs at once."""
+    """Return the start of a strategy, its draws, and its update with a limit on the spread, for many runs at once."""
     strategy: Any = make_strategy(method)
 
     def tell(state: Any, e: Any, y: Any, f: Any, widest: Any) -> Any:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+
 from thalweg_studies.bounded.functions import FUNCTIONS
 
 

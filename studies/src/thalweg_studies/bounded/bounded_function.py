@@ -53,7 +53,7 @@ class BoundedFunction:
 
     @property
     def target(self) -> float:
-        """The value at which the function counts as solved: 1e-8 above the minimum, relative to its size where that is above 1."""
+        """The value at which the function counts as solved: the minimum + 1e-8, relative to its size where that is above 1."""
         return self.minimum + 1e-8 * max(1.0, abs(self.minimum))
 
     @property
