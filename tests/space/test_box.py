@@ -69,6 +69,18 @@ def test_mirrored_and_periodic():
         np.testing.assert_allclose(box.to_objective(shifted[:, None]), box.to_objective(y[:, None]), atol=1e-12)
 
 
+@given(st.floats(1e-9, 1e9), st.floats(-0.5, 1.5))
+def test_the_map_is_the_same_in_every_unit(unit, y):
+    one, other = make_space([(-0.3, 0.7), (0.0, None)], 2), make_space([(-0.3 * unit, 0.7 * unit), (0.0, None)], 2)
+    x = one.to_objective(np.array([y, y]))
+    np.testing.assert_allclose(other.to_objective(np.array([y * unit, y])), x * [unit, 1], rtol=1e-9, atol=1e-12 * max(1, unit))
+
+
+def test_the_spread_is_limited_to_a_quarter_of_closed_bounds():
+    assert make_space([(0, 1), (-3, 5), (0, None)], 3).widest.tolist() == [0.25, 2.0, np.inf]
+    assert make_space((0, 1e3), 2, np.array([300.0, 1.0])).widest.tolist() == [250 / 300, 250.0]
+
+
 def test_same_in_numpy_and_jax():
     box = make_space([(-1, 1), (None, 2), (0, None), (None, None)], 4)
     y = np.random.default_rng(1).normal(0, 3, (200, 4))

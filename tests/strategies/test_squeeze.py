@@ -48,3 +48,29 @@ def test_a_common_factor_belongs_to_the_step_size():
         narrow = latent.squeezed(state, jnp.array([0.5, 0.5]))
     assert float(narrow.sigma) == 1.0
     assert np.array_equal(narrow.root, state.root)
+
+
+@pytest.mark.parametrize("latent", [CMAES(), SepCMAES()], ids=repr)
+def test_learning_after_a_squeeze_is_a_squeeze_after_learning(latent):
+    """CMA-ES is the same in other units, evolution paths included: they are squeezed with the distribution."""
+    with jax.enable_x64(True):
+        factors = jnp.asarray(FACTORS)
+        state = latent.init(jax.random.key(1), jnp.ones(3), 0.5)
+        for _ in range(4):
+            state = one_generation(latent, state)
+        e = latent.ask(state)[0]
+        f = OBJECTIVES["rosenbrock"](latent.place(state, e))
+        late = latent.squeezed(latent.update(state, e, f), factors)
+        early = latent.update(latent.squeezed(state, factors), e, f)
+        np.testing.assert_allclose(late.sigma * late.path, early.sigma * early.path, rtol=1e-10)
+        scales = [latent.affine_scale(each) for each in (late, early)]
+        late_covariance, early_covariance = (a**2 if a.ndim == 1 else a @ a.T for a in scales)
+        np.testing.assert_allclose(late_covariance, early_covariance, rtol=1e-9)
+
+
+def test_the_path_of_lra_cma_es_is_squeezed():
+    with jax.enable_x64(True):
+        latent = LRACMAES()
+        state = one_generation(latent, latent.init(jax.random.key(1), jnp.ones(3), 0.5))
+        narrow = latent.squeezed(state, jnp.asarray(FACTORS))
+        np.testing.assert_allclose(narrow.sigma * narrow.path, FACTORS * state.sigma * state.path, rtol=1e-12)

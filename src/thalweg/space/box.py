@@ -8,9 +8,9 @@ The map is the identity inside, quadratic in a margin a at each bound, and mirro
     x = y                                        between
 
 It is continuously differentiable, and one-to-one from [l - a, h + b] to [l, h]. Hansen's pycma has the same shape with
-margins min((h - l) / 2, max(1, |l|) / 20); ours are min(h - l, max(s, |l|)) / 20, which keeps it the identity on nine tenths
-of a small box too. s is the coordinate's size, 1 where it has no unit of its own: with units the map has the same shape
-whatever the variable is measured in.
+margins min((h - l) / 2, max(1, |l|) / 20). Ours are (h - l) / 20, which makes the map the same whatever the variable is
+measured in, and the identity on nine tenths of every box. Where the other side is open, the margin is max(s, |l|) / 20 with
+the coordinate's size s, 1 where it has no unit of its own.
 """
 
 from dataclasses import dataclass
@@ -20,6 +20,9 @@ import jax
 import numpy as np
 
 from thalweg.space.space_map import Points, SpaceMap
+
+WIDEST = 1 / 4
+"""The largest standard deviation as a share of the width. A uniform distribution over the box has 0.29."""
 
 
 @jax.tree_util.register_dataclass
@@ -41,7 +44,7 @@ class Box(SpaceMap):
 
     @classmethod
     def between(cls, low: np.ndarray, high: np.ndarray, size: Any = 1.0) -> "Box":
-        """Make a box with the default margins; `size` is s in their formula."""
+        """Make a box with the default margins; `size` is s of half-open sides."""
         width = high - low
         return cls(low, high, _margin(low, width, size), _margin(high, width, size))
 
@@ -79,7 +82,7 @@ class Box(SpaceMap):
 
     @property
     def widest(self) -> Any:
-        return self.high - self.low  # infinite where a side is open
+        return WIDEST * (self.high - self.low)  # infinite where a side is open
 
     @property
     def bounded(self) -> bool:
@@ -95,5 +98,5 @@ class Box(SpaceMap):
 
 
 def _margin(bound: np.ndarray, width: np.ndarray, size: Any) -> np.ndarray:
-    margin = np.minimum(width, np.maximum(size, np.abs(np.where(np.isfinite(bound), bound, 0.0)))) / 20
-    return np.where(np.isfinite(bound), margin, 1.0)
+    half_open = np.maximum(size, np.abs(np.where(np.isfinite(bound), bound, 0.0)))
+    return np.where(np.isfinite(bound), np.where(np.isfinite(width), width, half_open) / 20, 1.0)

@@ -72,8 +72,8 @@ class SpaceMap:
     def widest(self) -> Any:
         """The largest standard deviation that the search distribution may have in each coordinate of R^d.
 
-        It is the width of closed bounds. Beyond that all points are images of one another, so that values cannot tell a search
-        to become narrower again.
+        It is a quarter of the width of closed bounds, docs/math.md (23). A wider distribution puts most points on mirrored
+        images, so that values can hardly tell a search to become narrower again.
         """
         return np.asarray(np.inf)
 

@@ -7,7 +7,7 @@ independent of the condition number of C, and the flow's coordinates turn as lit
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
@@ -54,6 +54,14 @@ class CMAES(Latent):
         values, vectors = jnp.linalg.eigh(new)
         growth = (vectors * jnp.sqrt(jnp.maximum(values, 1e-12))) @ vectors.T
         return moved._replace(root=state.root @ growth)
+
+    def squeezed(self, state: CMAState, factors: Array) -> CMAState:
+        return squeeze_path(super().squeezed(state, factors), factors)
+
+
+def squeeze_path(state: Any, factors: Array) -> Any:
+    """Multiply p_c by factors, as the distribution was; what all have in common belongs to the step size, its unit."""
+    return state._replace(path=factors / jnp.max(factors) * state.path)
 
 
 def walk(state: CMAState, step: Array, p: CMAParameters) -> tuple[CMAState, Array]:

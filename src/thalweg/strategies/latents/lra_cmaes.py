@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from thalweg.strategies.latents.base import Latent
 from thalweg.strategies.latents.cma_parameters import Defaults
-from thalweg.strategies.latents.cmaes import CMAES
+from thalweg.strategies.latents.cmaes import CMAES, squeeze_path
 from thalweg.strategies.latents.frame import apply, solve
 from thalweg.strategies.strategy import Array, Key
 
@@ -94,6 +94,9 @@ class LRACMAES(Latent):
             of_mean=mean,
             of_covariance=covariance,
         )
+
+    def squeezed(self, state: LRACMAState, factors: Array) -> LRACMAState:
+        return squeeze_path(super().squeezed(state, factors), factors)
 
     def learn(self, before: Changes, change: Array, memory: float) -> Changes:
         """Average in a proposed change and adapt the rate to the signal-to-noise ratio, docs/math.md (34), (35)."""

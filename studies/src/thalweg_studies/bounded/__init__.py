@@ -1,0 +1,1 @@
+"""Bounded test functions: what bounds cost a search."""
