@@ -152,20 +152,27 @@ def measure(entrant: str, d: int, function: int, instance: int) -> Row:
     return {"entrant": entrant, "d": d, "f": function, "instance": instance, "hits": problem.hits}
 
 
-def fractions(rows: Sequence[Row], entrant: str, d: int, budget: float) -> np.ndarray:
-    """Return the share of targets reached within `budget` d evaluations for each problem, in their order."""
-    chosen = sorted((row["f"], row["instance"], row["hits"]) for row in rows if row["entrant"] == entrant and row["d"] == d)
-    return np.array([np.sum(np.asarray(hits) <= budget * d) for _, _, hits in chosen]) / len(TARGETS)
+def fractions(rows: Sequence[Row], d: int, budget: float) -> dict[str, np.ndarray]:
+    """Return the share of targets reached within `budget` d evaluations, for each problem that all entrants have."""
+    found = {(row["entrant"], row["f"], row["instance"]): row["hits"] for row in rows if row["d"] == d}
+    problems = [(f, i) for f in FUNCTIONS for i in range(1, 16) if all((name, f, i) in found for name in ENTRANTS)]
+    return {
+        name: np.array([np.sum(np.asarray(found[name, *problem]) <= budget * d) for problem in problems]) / len(TARGETS)
+        for name in ENTRANTS
+    }
 
 
 def show(rows: Sequence[Row]) -> str:
-    """Return a table: the share of targets at a tenth of the budget and at its end, with differences to the better peer."""
+    """Return a table: shares of targets at three budgets, with differences to the better peer."""
     rng = np.random.default_rng(0)
-    head = ["d", "evaluations", *(f"`{name}`" for name in ENTRANTS), "`cma` - better peer", "`gnn-cma` - better peer"]
+    names = [f"`{name}`" for name in ENTRANTS]
+    head = ["d", "problems", "evaluations", *names, "`cma` - better peer", "`gnn-cma` - better peer"]
     lines: list[list[str]] = []
     for d in DIMENSIONS:
         for budget in (BUDGET // 10, BUDGET // 3, BUDGET):
-            found = {name: fractions(rows, name, d, budget) for name in ENTRANTS}
+            found = fractions(rows, d, budget)
+            if not len(found["cma"]):
+                continue
             better = max(("pycma", "cmaes"), key=lambda name, found=found: found[name].mean())
             cells = [f"{100 * found[name].mean():.1f} %" for name in ENTRANTS]
             for name in ("cma", "gnn-cma"):
@@ -173,7 +180,7 @@ def show(rows: Sequence[Row]) -> str:
                 draws = difference[rng.integers(len(difference), size=(2000, len(difference)))].mean(1)
                 low, high = np.percentile(draws, (2.5, 97.5))
                 cells.append(f"{difference.mean():+.1f} [{low:+.1f}, {high:+.1f}]")
-            lines.append([str(d), f"{budget} d", *cells])
+            lines.append([str(d), str(len(found["cma"])), f"{budget} d", *cells])
     return markdown(head, lines)
 
 
