@@ -24,7 +24,7 @@ def leading_ones(x):
 
 
 def bent(x):
-    """Rosenbrock's function of two real coordinates beside whole ones that depend on them; its minimum 0 is at (3, 1, -2, 1)."""
+    """Rosenbrock's function of two real coordinates, and whole ones that depend on them; the minimum 0 is at (3, 1, -2, 1)."""
     return float(100 * (x[3] - x[1] ** 2) ** 2 + (1 - x[1]) ** 2 + (x[0] - 3 * x[1]) ** 2 + (x[2] + 2 * x[3]) ** 2)
 
 
