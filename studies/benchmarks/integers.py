@@ -153,12 +153,13 @@ def measure(entrant: str, d: int, function: int, instance: int) -> Row:
 
 
 def fractions(rows: Sequence[Row], d: int, budget: float) -> dict[str, np.ndarray]:
-    """Return the share of targets reached within `budget` d evaluations, for each problem that all entrants have."""
+    """Return the share of targets reached within `budget` d evaluations, for each problem that all entrants in d have."""
     found = {(row["entrant"], row["f"], row["instance"]): row["hits"] for row in rows if row["d"] == d}
-    problems = [(f, i) for f in FUNCTIONS for i in range(1, 16) if all((name, f, i) in found for name in ENTRANTS)]
+    names = [name for name in ENTRANTS if any(name == entrant for entrant, _, _ in found)]
+    problems = [(f, i) for f in FUNCTIONS for i in range(1, 16) if all((name, f, i) in found for name in names)]
     return {
         name: np.array([np.sum(np.asarray(found[name, *problem]) <= budget * d) for problem in problems]) / len(TARGETS)
-        for name in ENTRANTS
+        for name in names
     }
 
 
@@ -171,11 +172,14 @@ def show(rows: Sequence[Row]) -> str:
     for d in DIMENSIONS:
         for budget in (BUDGET // 10, BUDGET // 3, BUDGET):
             found = fractions(rows, d, budget)
-            if not len(found["cma"]):
+            if not {"cma", "pycma", "cmaes"} <= found.keys():
                 continue
             better = max(("pycma", "cmaes"), key=lambda name, found=found: found[name].mean())
-            cells = [f"{100 * found[name].mean():.1f} %" for name in ENTRANTS]
+            cells = [f"{100 * found[name].mean():.1f} %" if name in found else "-" for name in ENTRANTS]
             for name in ("cma", "gnn-cma"):
+                if name not in found:
+                    cells.append("-")
+                    continue
                 difference = 100 * (found[name] - found[better])
                 draws = difference[rng.integers(len(difference), size=(2000, len(difference)))].mean(1)
                 low, high = np.percentile(draws, (2.5, 97.5))

@@ -24,8 +24,8 @@ def leading_ones(x):
 
 
 def bent(x):
-    """Rosenbrock's function of two real coordinates, and whole ones that depend on them; the minimum 0 is at (3, 1, -2, 1)."""
-    return float(100 * (x[3] - x[1] ** 2) ** 2 + (1 - x[1]) ** 2 + (x[0] - 3 * x[1]) ** 2 + (x[2] + 2 * x[3]) ** 2)
+    """Rosenbrock's function of two real coordinates beside a sphere of two whole ones; the minimum 0 is at (3, 1, -2, 1)."""
+    return float(100 * (x[3] - x[1] ** 2) ** 2 + (1 - x[1]) ** 2 + (x[0] - 3) ** 2 + (x[2] + 2) ** 2)
 
 
 def beyond(space, mean, std):
