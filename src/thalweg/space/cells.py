@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-from thalweg.space.space_map import Points, SpaceMap
-
 
 class Cells(NamedTuple):
     """The cells in which points of R^d lie, docs/math.md (46). Arrays of the points' shape, of numpy or JAX.
@@ -24,8 +22,8 @@ class Cells(NamedTuple):
     above: Any
 
 
-def cells_of(inner: SpaceMap, whole: Any, sides: tuple[Any, Any], y: Points, xp: Any) -> Cells:
-    """Return the cells of points under a map to numbers that are rounded where `whole` is true; `sides` are of the latter."""
+def cells_of(inner: Any, whole: Any, sides: tuple[Any, Any], y: Any, xp: Any) -> Cells:
+    """Return the cells of points under a `SpaceMap`; its numbers are rounded where `whole` is true, and then within `sides`."""
     low, high = sides
     x = inner.to_objective(y, xp)
     number = xp.clip(xp.round(x), low, high)

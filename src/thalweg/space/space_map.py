@@ -1,13 +1,12 @@
 """The space of a search: the map between the points that the objective takes and R^d, where the strategy searches."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
-if TYPE_CHECKING:
-    from thalweg.space.cells import Cells
+from thalweg.space.cells import Cells
 
 Points = Any
 """An array (..., d) of numpy or JAX."""
@@ -56,7 +55,7 @@ class SpaceMap:
         """Return standard deviations in units of the objective's argument, given those in R^d around y."""
         return std * self.scale
 
-    def cells(self, y: Points, xp: Any = np) -> "Cells | None":
+    def cells(self, y: Points, xp: Any = np) -> Cells | None:
         """Return the cells of whole numbers in which points of R^d lie; None where no coordinate is a whole number."""
         return None
 
