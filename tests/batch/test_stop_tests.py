@@ -62,7 +62,7 @@ def chunks(histories):
     """The same as the device would record it."""
     f, mean, std, condition, finite = (np.stack(part) for part in zip(*histories, strict=True))
     ranked = np.sort(f, -1)
-    moved = np.abs(np.diff(mean, axis=1, prepend=0.0)).max(-1)
+    step = np.maximum(np.abs(np.diff(mean, axis=1, prepend=0.0)), std).max(-1)
     still = mean == mean + 0.2 * std
     known = np.where(np.arange(f.shape[1]) % 10 == 9, condition, np.nan)
     whole = ChunkSummary(
@@ -72,7 +72,7 @@ def chunks(histories):
         high=ranked[..., flat_rank(N)],
         worst=ranked[..., -1],
         largest=std.max(-1),
-        moved=moved,
+        step=step,
         still=np.where(still.any(-1), still.argmax(-1), -1),
         condition=known,
         finite=finite,

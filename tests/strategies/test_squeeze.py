@@ -1,4 +1,4 @@
-"""A squeezed search distribution: every point moves towards the mean by its coordinate's factor, and nothing else changes."""
+"""Squeezed and shifted search distributions: a factor or a shift for each coordinate, and nothing else changes."""
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ from thalweg.strategies.latents import CMAES, XNES, SepCMAES
 from thalweg.strategies.latents.lra_cmaes import LRACMAES
 
 FACTORS = np.array([0.25, 1.0, 0.6])
+SHIFT = np.array([-2.0, 0.0, 0.7])
 STRATEGIES = [CMAES(), SepCMAES(), XNES(), LRACMAES(), GNNES(), GNNES(flow=NICE()), GNNES(SepCMAES(), flow=NICE())]
 
 
@@ -39,6 +40,11 @@ def test_squeezed(strategy):
         np.testing.assert_allclose(strategy.log_prob(narrow, expected), density, rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(strategy.spread(narrow)[0], mean, rtol=1e-14)
         np.testing.assert_allclose(strategy.spread(narrow)[1], FACTORS * std, rtol=1e-12)
+        shifted = strategy.shifted(state, jnp.asarray(SHIFT))
+        np.testing.assert_allclose(strategy.place(shifted, e), x + SHIFT, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(strategy.invert(shifted, x + SHIFT), e, rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(strategy.spread(shifted)[0], mean + SHIFT, rtol=1e-14)
+        np.testing.assert_allclose(strategy.log_prob(shifted, x + SHIFT), strategy.log_prob(state, x), rtol=1e-8, atol=1e-8)
 
 
 def test_a_common_factor_belongs_to_the_step_size():
@@ -46,8 +52,10 @@ def test_a_common_factor_belongs_to_the_step_size():
         latent = CMAES()
         state = latent.init(jax.random.key(1), jnp.zeros(2), 2.0)
         narrow = latent.squeezed(state, jnp.array([0.5, 0.5]))
+        wide = latent.squeezed(state, jnp.array([1.0, 8.0]))
     assert float(narrow.sigma) == 1.0
     assert np.array_equal(narrow.root, state.root)
+    assert float(wide.sigma) == 2.0  # real coordinates go on with the step-size that they have
 
 
 @pytest.mark.parametrize("latent", [CMAES(), SepCMAES()], ids=repr)

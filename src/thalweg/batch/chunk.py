@@ -15,6 +15,7 @@ from thalweg.batch.device_loop import Setup, evaluate, limit
 from thalweg.compiled.generation import generation, is_finite
 from thalweg.compiled.keys import as_key
 from thalweg.compiled.steps import scale_of
+from thalweg.compiled.whole import whole_coordinates
 from thalweg.search.stopping.stop_tests import flat_rank
 from thalweg.space import SpaceMap
 from thalweg.strategies import ranking
@@ -55,7 +56,7 @@ class Observation(NamedTuple):
     high: Any
     worst: Any
     largest: Any
-    moved: Any
+    step: Any
     still: Any
     finite: Any
 
@@ -109,7 +110,7 @@ def run_chunk(
 
     def block(carry: Any, number: Array) -> tuple[Any, Any]:
         carry, seen = jax.lax.scan(one, carry, number * BLOCK + jnp.arange(BLOCK, dtype=np.int32))
-        return carry, (seen, jax.vmap(partial(_condition, setup.strategy))(carry[0].state))
+        return carry, (seen, jax.vmap(partial(_condition, setup.strategy, space))(carry[0].state))
 
     blocks = jnp.arange(setup.generations // BLOCK, dtype=np.int32)
     never = jnp.full(targets.shape, NEVER, np.int32)
@@ -120,12 +121,15 @@ def run_chunk(
 
 def _advance(setup: Setup, space: SpaceMap, lane: LaneState, args: Any, targets: Array) -> tuple[LaneState, Observation, Array]:
     """Return the lane a generation later, what was seen, and for each target the first point that reaches it (n: none)."""
-    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, args), limit(space))
+    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, args), space, limit(space))
     mean, std = learned.mean, learned.std
     finite = is_finite((learned.state, mean, std))
     f = ranking.sanitise(f)
     ranked, place, n = jnp.sort(f), jnp.argmin(f), f.shape[0]
     still = mean == mean + 0.2 * std
+    step = jnp.maximum(std, jnp.abs(mean - lane.mean))
+    if (whole := whole_coordinates(space, mean)) is not None:
+        step = jnp.where(jnp.all(whole), jnp.inf, jnp.where(whole, 0.0, step))
     seen = Observation(
         x[place],
         ranked[0],
@@ -134,7 +138,7 @@ def _advance(setup: Setup, space: SpaceMap, lane: LaneState, args: Any, targets:
         ranked[flat_rank(n)],
         ranked[-1],
         jnp.max(std),
-        jnp.max(jnp.abs(mean - lane.mean)),
+        jnp.max(step),
         jnp.where(jnp.any(still), jnp.argmax(still), -1).astype(np.int32),
         finite,
     )
@@ -147,9 +151,9 @@ def _advance(setup: Setup, space: SpaceMap, lane: LaneState, args: Any, targets:
     return LaneState(state, jnp.where(finite, mean, lane.mean)), seen, places.astype(np.int32)
 
 
-def _condition(strategy: Strategy, state: State) -> tuple[Array | None, Array | None]:
+def _condition(strategy: Strategy, space: SpaceMap, state: State) -> tuple[Array | None, Array | None]:
     """Return an upper bound of the condition number, which costs a tenth of computing it, and the affine root itself."""
-    scale = scale_of(strategy, state)
+    scale = scale_of(strategy, state, space)
     if scale is None:
         return None, None
     if scale.ndim == 1:

@@ -142,7 +142,7 @@ def _begin(setup: Setup, space: SpaceMap, run: RunInput, row: Array) -> Lane:
 
 def _advance(setup: Setup, ftarget: Array, space: SpaceMap, lane: Lane) -> tuple[Lane, tuple[Array, Info]]:
     """Return the lane a generation later, and the median value and info of that generation."""
-    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, lane.run.args), limit(space))
+    x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, lane.run.args), space, limit(space))
     ranked = ranking.sanitise(f)
     i = jnp.argmin(ranked)
     better = lane.going & (ranked[i] < lane.best_f)

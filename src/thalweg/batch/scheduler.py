@@ -128,7 +128,9 @@ class LaneGroup:
         self.waiting: deque[int] = deque()
         """Numbers of problems whose next run has this population."""
         self.table = LaneTable.empty(0, settings.d, settings.coordinates)
-        self.tests = ManyStopTests(settings.d, popsize, settings.tolerances, 0)
+        self.tests = ManyStopTests(
+            settings.d, popsize, settings.tolerances, 0, discrete=bool(np.any(settings.space.whole_numbers))
+        )
         self.lanes: LaneState | None = None
 
     @property
@@ -186,7 +188,8 @@ class LaneGroup:
         if self.lanes is None or len(going) == 0:
             self.lanes = blank(self._setup(lanes), settings.d)
             self.table = LaneTable.empty(lanes, settings.d, settings.coordinates)
-            self.tests = ManyStopTests(settings.d, self.popsize, settings.tolerances, lanes)
+            discrete = bool(np.any(settings.space.whole_numbers))
+            self.tests = ManyStopTests(settings.d, self.popsize, settings.tolerances, lanes, discrete=discrete)
             return
         places = np.concatenate([going, np.full(lanes - len(going), going[0])])
         self.lanes = take(self.lanes, jax.device_put(places))

@@ -25,7 +25,7 @@ class ChunkSummary(NamedTuple):
     """Value of rank `flat_rank` in ascending order."""
     worst: np.ndarray
     largest: np.ndarray
-    moved: np.ndarray
+    step: np.ndarray
     still: np.ndarray
     condition: np.ndarray
     finite: np.ndarray
@@ -49,8 +49,8 @@ class Verdict(NamedTuple):
 class ManyStopTests:
     """`StopTests` for many runs at once. Chunks are multiples of five generations, and a run begins with one."""
 
-    def __init__(self, d: int, popsize: int, tolerances: Tolerances, runs: int) -> None:
-        self.d, self.popsize, self.tolerances = d, popsize, tolerances
+    def __init__(self, d: int, popsize: int, tolerances: Tolerances, runs: int, *, discrete: bool = False) -> None:
+        self.d, self.popsize, self.tolerances, self.discrete = d, popsize, tolerances, discrete
         self.window = recent_generations(d, popsize)
         self.stagnation = stagnation_time(tolerances.tolstagnation, d, popsize)
         self.sigma0 = np.ones(runs)
@@ -73,7 +73,7 @@ class ManyStopTests:
 
     def take(self, lanes: np.ndarray) -> "ManyStopTests":
         """Return the tests of the runs in these lanes alone."""
-        taken = ManyStopTests(self.d, self.popsize, self.tolerances, len(lanes))
+        taken = ManyStopTests(self.d, self.popsize, self.tolerances, len(lanes), discrete=self.discrete)
         for name in ("sigma0", "nit", "recent", "flat", "failed", "best_f", "best_nfev"):
             setattr(taken, name, getattr(self, name)[lanes])
         taken.bests, taken.medians = ([list(history[i]) for i in lanes.tolist()] for history in (self.bests, self.medians))
@@ -100,9 +100,10 @@ class ManyStopTests:
                 range_now=now.worst - now.best,
                 range_recent=np.fmax.reduce(windows, -1) - np.fmin.reduce(windows, -1),
                 largest=now.largest,
-                moved=now.moved,
+                step=now.step,
                 still=now.still,
                 flat=flat,
+                patience=self.window if self.discrete else 0,
                 stagnates=stagnant,
                 stagnation=self.stagnation,
                 condition=now.condition,

@@ -6,7 +6,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from thalweg.strategies.strategy import Array, HasSqueeze, Info, State, Strategy
+from thalweg.compiled.whole import folded, margin
+from thalweg.space import SpaceMap
+from thalweg.strategies.strategy import Array, HasShift, HasSqueeze, Info, State, Strategy
 
 Evaluate = Callable[[Array], tuple[Array, Array]]
 """Maps points y of R^d to the points x that the objective takes, and their values f."""
@@ -29,17 +31,31 @@ class Generation(NamedTuple):
     learned: Learned
 
 
-def learn(strategy: Strategy, state: State, e: Array, y: Array, f: Array) -> Learned:
-    """Tell a strategy the values f of its points y, and summarise its search distribution."""
+def learn(strategy: Strategy, state: State, e: Array, y: Array, f: Array, space: SpaceMap | None = None) -> Learned:
+    """Tell a strategy the values f of its points y, and summarise its search distribution.
+
+    The space, if given, has whole numbers, which the strategy learns about as they are, and cannot settle on too early.
+    """
+    cells = None if space is None or not isinstance(strategy, HasShift) else space.cells(y, jnp)
+    if cells is not None:
+        e, y = folded(strategy, state, cells, e, y)
     state, info = strategy.tell(state, e, y, f)
-    return Learned(state, *strategy.spread(state), info)
+    mean, std = strategy.spread(state)
+    own = None if cells is None or space is None else space.cells(mean, jnp)
+    if own is None or not isinstance(strategy, HasShift):
+        return Learned(state, mean, std, info)
+    factors, shift = margin(own, mean, std, len(f))
+    state = strategy.shifted(strategy.squeezed(state, factors), shift)
+    return Learned(state, mean + shift, std * factors, info)
 
 
-def generation(strategy: Strategy, state: State, evaluate: Evaluate, widest: Array | None = None) -> Generation:
+def generation(
+    strategy: Strategy, state: State, evaluate: Evaluate, space: SpaceMap | None = None, widest: Array | None = None
+) -> Generation:
     """Make a whole generation, for objectives that JAX can trace; `widest` limits the standard deviations after it."""
     e, y, asked = strategy.ask(state)
     x, f = evaluate(y)
-    learned = learn(strategy, asked, e, y, f)
+    learned = learn(strategy, asked, e, y, f, space)
     if widest is None or not isinstance(strategy, HasSqueeze):
         return Generation(x, f, learned)
     factors = jnp.minimum(1.0, widest / learned.std)

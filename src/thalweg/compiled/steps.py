@@ -16,6 +16,8 @@ from thalweg.compiled import disk_cache
 from thalweg.compiled.generation import Learned, is_finite, learn, squeeze
 from thalweg.compiled.keys import as_key, seed_words
 from thalweg.compiled.program import Program
+from thalweg.compiled.whole import whole_coordinates
+from thalweg.space import SpaceMap
 from thalweg.strategies.strategy import Array, HasAffineScale, HasPlace, HasSqueeze, State, Strategy
 
 
@@ -63,6 +65,7 @@ class Steps:
         self.compiles = strategy.traceable and not disk_cache.setting("jax_disable_jit")
         self._begin: Callable[..., Any] = self._first
         self._tell: Callable[..., Any] = self._next
+        self._tells_whole: dict[str, Callable[..., Any]] = {}
         self._ask: Callable[..., tuple[Array, Array, State]] | None = None if self.compiles else self._draw
         self._invert: Callable[..., Array] = jax.jit(self._draws_of) if self.compiles else self._draws_of
         self._place: Callable[..., Array] = jax.jit(self._points_of) if self.compiles else self._points_of
@@ -87,10 +90,16 @@ class Steps:
                 self._ask = Program(self._draw, self.shapes)
             return Drawn(*self._ask(self.packed(state)))
 
-    def tell(self, drawn: Drawn, f: np.ndarray) -> tuple[State, Drawn | None, Observation]:
-        """Return the state after a generation, the next generation, and what the host needs: one array from the device."""
+    def tell(self, drawn: Drawn, f: np.ndarray, whole: SpaceMap | None = None) -> tuple[State, Drawn | None, Observation]:
+        """Return the state after a generation, the next generation, and what the host needs: one array from the device.
+
+        `whole` is the space if it has whole numbers.
+        """
         with jax.enable_x64(True):
-            state, ahead, numbers, scale = self._tell(drawn.state, drawn.e, drawn.y, f)
+            if whole is None:
+                state, ahead, numbers, scale = self._tell(drawn.state, drawn.e, drawn.y, f)
+            else:
+                state, ahead, numbers, scale = self._tell_whole(whole)(drawn.state, drawn.e, drawn.y, f, whole)
         seen, d = np.array(numbers), self.d
         finite, *info = seen[2 * d :].tolist()
         view = Observation(seen[:d], seen[d : 2 * d], bool(finite), dict(zip(self.names, info, strict=True)), scale)
@@ -166,12 +175,25 @@ class Steps:
         learned = squeeze(self.strategy, Learned(self.unpacked(state), mean, std, info), factors)
         return self.packed(learned.state), learned.std, learned.info, scale_of(self.strategy, learned.state)
 
-    def _next(self, state: State, e: Array, y: Array, f: Array) -> tuple[State, Any, Array, Any]:
-        state, mean, std, info = learn(self.strategy, self.unpacked(state), e, y, jnp.asarray(f))
+    def _tell_whole(self, whole: SpaceMap) -> Callable[..., Any]:
+        """Return the program of `tell` for spaces of this kind."""
+        if not self.compiles:
+            return self._next
+        shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(np.shape(leaf), np.asarray(leaf).dtype), whole)
+        kind = str(shapes)
+        if kind not in self._tells_whole:
+            point = jax.ShapeDtypeStruct((self.strategy.population(self.d), self.d), float)
+            self._tells_whole[kind] = Program(
+                self._next, self.shapes, point, point, jax.ShapeDtypeStruct(point.shape[:1], float), shapes
+            )
+        return self._tells_whole[kind]
+
+    def _next(self, state: State, e: Array, y: Array, f: Array, whole: SpaceMap | None = None) -> tuple[State, Any, Array, Any]:
+        state, mean, std, info = learn(self.strategy, self.unpacked(state), e, y, jnp.asarray(f), whole)
         finite = is_finite((state, mean, std))
         self.names = sorted(info)
         numbers = [jnp.asarray(each, float) for each in (finite, *(info[name] for name in self.names))]
-        shown, scale = jnp.concatenate([mean, std, jnp.stack(numbers)]), scale_of(self.strategy, state)
+        shown, scale = jnp.concatenate([mean, std, jnp.stack(numbers)]), scale_of(self.strategy, state, whole)
         return (*self._ahead(state), shown, scale)
 
     def _ahead(self, state: State) -> tuple[State, Any]:
@@ -215,9 +237,19 @@ def covariance_condition(scale: Any) -> float:
     return float((values.max() / values.min()) ** 2) if values.min() > 0 else float("inf")
 
 
-def scale_of(strategy: Strategy, state: Any) -> Array | None:
-    """Return the scale of the affine part of the search distribution, (d, d) or (d,); None where it is unknown."""
-    return strategy.affine_scale(state) if isinstance(strategy, HasAffineScale) else None
+def scale_of(strategy: Strategy, state: Any, space: SpaceMap | None = None) -> Array | None:
+    """Return the scale of the affine part of the search distribution, (d, d) or (d,); None where it is unknown.
+
+    Whole numbers of the space get the smallest standard deviation of the other coordinates, as their own do not become smaller.
+    """
+    scale = strategy.affine_scale(state) if isinstance(strategy, HasAffineScale) else None
+    whole = None if scale is None or space is None else whole_coordinates(space, strategy.spread(state)[0])
+    if scale is None or whole is None:
+        return scale
+    std = jnp.abs(scale) if scale.ndim == 1 else jnp.linalg.norm(scale, axis=1)
+    least = jnp.min(jnp.where(whole, jnp.inf, std))
+    factors = jnp.where(whole, jnp.where(jnp.isfinite(least), least, 1.0) / std, 1.0)
+    return factors * scale if scale.ndim == 1 else factors[:, None] * scale
 
 
 def _is_key(leaf: Any) -> bool:

@@ -68,7 +68,7 @@ class ModelledPoints(PendingPoints):
         self.candidates = [PendingPoint(x[i], y[i], e[i], generation, i) for i in range(len(x))]
         self.queue.extend(self.candidates)
         self.drawn, self.injected = len(x), n
-        self.surrogate.begin(e, y)
+        self.surrogate.begin(*self._as_seen(e, y))
         self.goal = max(self.surrogate.wanted(0), self.injected)
         for point in waiting:
             self._teach(point)
@@ -219,7 +219,16 @@ class ModelledPoints(PendingPoints):
         present = point.generation == self.run.nit
         if present and point.index < self.injected:  # it may lie closer to the mean than the point that was evaluated
             y, present = self.run.space.to_search(point.x), False
-        self.surrogate.add(e if present else self.to_standard(y[None])[0], y, point.f)
+        e, y = self._as_seen(e[None], y[None])
+        self.surrogate.add(e[0] if present else self.to_standard(y)[0], y[0], point.f)
+
+    def _as_seen(self, e: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws and points as the model sees them: whole numbers as what they are, as the values belong to these."""
+        cells = self.run.space.cells(y)
+        if cells is None:
+            return e, y
+        y = np.where(cells.whole, cells.centre, y)
+        return self.to_standard(y), y
 
 
 def make_points(run: Run, model: Quadratic | None) -> PendingPoints:

@@ -51,7 +51,8 @@ class Run:
         self.unit = space.unit
         """Geometric mean of the space's units: in these the step-size is shown."""
         self.popsize = strategy.population(self.d)
-        self.tests = StopTests(self.d, self.popsize, start.sigma0, tolerances)
+        cells = space.cells(self.mean)
+        self.tests = StopTests(self.d, self.popsize, start.sigma0, tolerances, None if cells is None else cells.whole)
         self.best = Best(start.x0.copy(), np.inf, 0)
         self.nfev = 0
         self.failures = 0
@@ -66,6 +67,8 @@ class Run:
         self.packed, self.ahead = self.steps.begin(start.seed, self.mean, start.sigma0)
         # a third-party object inside cannot be changed from outside
         self.can_squeeze = strategy.traceable and isinstance(strategy, HasSqueeze)
+        self.whole = space if cells is not None and strategy.traceable else None
+        """The space, if it has whole numbers which the search must not settle on too early."""
         self.halted: dict[str, float] = {}
         """Reasons to stop from outside."""
 
@@ -112,7 +115,7 @@ class Run:
         ranked[failed] = np.inf
         if failed[0] and self.tests.failed == 0:
             logger.warning("generation %d has no value at all; its points are ranked at random", self.nit + 1)
-        state, ahead, seen = self.steps.tell(drawn, f)
+        state, ahead, seen = self.steps.tell(drawn, f, self.whole)
         if seen.finite and self.can_squeeze and np.any(seen.std > self.space.widest):
             state, seen = self.steps.squeeze(state, seen, np.minimum(1.0, self.space.widest / seen.std))
             ahead = None

@@ -65,13 +65,13 @@ class Box(SpaceMap):
         x = xp.where(above & (v < 2 * b), high - v * v / (4 * b), x)
         return xp.clip(x, self.low, self.high)  # rounding
 
-    def to_search(self, x: Points) -> Points:
-        below, above = np.isfinite(self.low), np.isfinite(self.high)
-        low, high = np.where(below, self.low, 0.0), np.where(above, self.high, 0.0)
+    def to_search(self, x: Points, xp: Any = np) -> Points:
+        below, above = xp.isfinite(self.low), xp.isfinite(self.high)
+        low, high = xp.where(below, self.low, 0.0), xp.where(above, self.high, 0.0)
         a, b = self.low_margin, self.high_margin
-        up, down = np.maximum(x - low, 0.0), np.maximum(high - x, 0.0)
-        y = np.where(below & (up < a), low - a + 2 * np.sqrt(a * up), x)
-        return np.where(above & (down < b), high + b - 2 * np.sqrt(b * down), y)
+        up, down = xp.maximum(x - low, 0.0), xp.maximum(high - x, 0.0)
+        y = xp.where(below & (up < a), low - a + 2 * xp.sqrt(a * up), x)
+        return xp.where(above & (down < b), high + b - 2 * xp.sqrt(b * down), y)
 
     def contains(self, x: Points) -> np.ndarray:
         return (self.low <= x) & (x <= self.high)

@@ -34,8 +34,8 @@ class Logarithmic(SpaceMap):
         x = xp.where(self.logs, xp.clip(xp.exp(logarithms), numbers.tiny, numbers.max), inside)
         return xp.clip(x, self.low, self.high)  # rounding
 
-    def to_search(self, x: Points) -> Points:
-        return self.inner.to_search(self._logarithms(x))
+    def to_search(self, x: Points, xp: Any = np) -> Points:
+        return self.inner.to_search(self._logarithms(x, xp), xp)
 
     def contains(self, x: Points) -> np.ndarray:
         return (self.low <= x) & (x <= self.high) & (~self.logs | (x > 0))
@@ -73,5 +73,5 @@ class Logarithmic(SpaceMap):
     def sides(self) -> tuple[Any, Any]:
         return self.low, self.high
 
-    def _logarithms(self, x: Points) -> Points:
-        return np.where(self.logs, np.log(np.where(self.logs, x, 1.0)), x)
+    def _logarithms(self, x: Points, xp: Any = np) -> Points:
+        return xp.where(self.logs, xp.log(xp.where(self.logs, x, 1.0)), x)

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from thalweg.space.cells import Cells, cells_of
 from thalweg.space.space_map import Points, SpaceMap
 
 
@@ -22,8 +23,8 @@ class Rounded(SpaceMap):
         x = self.inner.to_objective(y, xp)
         return xp.where(self.whole, xp.clip(xp.round(x), *self._sides(xp)), x)
 
-    def to_search(self, x: Points) -> Points:
-        return self.inner.to_search(x)
+    def to_search(self, x: Points, xp: Any = np) -> Points:
+        return self.inner.to_search(x, xp)
 
     def contains(self, x: Points) -> np.ndarray:
         low, high = self.sides
@@ -35,6 +36,9 @@ class Rounded(SpaceMap):
 
     def spread(self, y: np.ndarray, std: np.ndarray) -> np.ndarray:
         return self.inner.spread(y, std)
+
+    def cells(self, y: Points, xp: Any = np) -> Cells:
+        return cells_of(self.inner, self.whole, self._sides(xp), y, xp)
 
     @property
     def scale(self) -> Any:

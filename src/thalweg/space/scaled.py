@@ -26,8 +26,8 @@ class Scaled(SpaceMap):
     def to_objective(self, y: Points, xp: Any = np) -> Points:
         return self.inner.to_objective(y * self.units, xp)
 
-    def to_search(self, x: Points) -> Points:
-        return self.inner.to_search(x) / self.units
+    def to_search(self, x: Points, xp: Any = np) -> Points:
+        return self.inner.to_search(x, xp) / self.units
 
     def contains(self, x: Points) -> np.ndarray:
         return self.inner.contains(x)

@@ -6,6 +6,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from thalweg.space.cells import Cells
+
 Points = Any
 """An array (..., d) of numpy or JAX."""
 
@@ -26,7 +28,7 @@ class SpaceMap:
         """Map points of R^d to what the objective takes; `xp` is numpy or jax.numpy."""
         return y
 
-    def to_search(self, x: Points) -> Points:
+    def to_search(self, x: Points, xp: Any = np) -> Points:
         """Map feasible points to points of R^d that `to_objective` maps back to them."""
         return x
 
@@ -54,6 +56,10 @@ class SpaceMap:
     def spread(self, y: np.ndarray, std: np.ndarray) -> np.ndarray:
         """Return standard deviations in units of the objective's argument, given those in R^d around y."""
         return std * self.scale
+
+    def cells(self, y: Points, xp: Any = np) -> Cells | None:
+        """Return the cells of whole numbers in which points of R^d lie; None where no coordinate is a whole number."""
+        return None
 
     @property
     def scale(self) -> Any:

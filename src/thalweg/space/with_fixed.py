@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from thalweg.space.cells import Cells
 from thalweg.space.space_map import Points, SpaceMap
 
 
@@ -36,8 +37,8 @@ class WithFixed(SpaceMap):
     def to_objective(self, y: Points, xp: Any = np) -> Points:
         return self._with(self.inner.to_objective(y, xp), self.fixed, xp)
 
-    def to_search(self, x: Points) -> Points:
-        return self.inner.to_search(x[..., self.free])
+    def to_search(self, x: Points, xp: Any = np) -> Points:
+        return self.inner.to_search(x[..., self.free], xp)
 
     def contains(self, x: Points) -> np.ndarray:
         low, high = self.sides
@@ -50,6 +51,9 @@ class WithFixed(SpaceMap):
 
     def spread(self, y: np.ndarray, std: np.ndarray) -> np.ndarray:
         return self._with(self.inner.spread(y, std), 0.0 * self.fixed)
+
+    def cells(self, y: Points, xp: Any = np) -> Cells | None:
+        return self.inner.cells(y, xp)
 
     @property
     def scale(self) -> Any:

@@ -60,6 +60,10 @@ class CurvedFrame(NamedTuple):
         """Return this map followed by a multiplication of each coordinate by its factor, around a centre."""
         return self._replace(affine=self.affine.squeezed(factors, centre))
 
+    def shifted(self, shift: Array) -> "CurvedFrame":
+        """Return this map followed by a translation."""
+        return self._replace(affine=self.affine.shifted(shift))
+
     def moved_to(self, frame: Frame) -> "CurvedFrame":
         """Return this frame moved along its curve, after the latent, which knows the affine part alone, moved to `frame`."""
         moved = Frame(self.affine.whiten(frame.mean), self.affine.inverse_scale @ frame.scale)

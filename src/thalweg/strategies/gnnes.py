@@ -208,6 +208,16 @@ class GNNES:
             flow = flow._replace(valley=flow.valley._replace(frame=flow.valley.frame.squeezed(factors, centre)))
         return GNNState(latent, flow)
 
+    def shifted(self, state: GNNState, shift: Array) -> GNNState:
+        """Return the state with the search distribution translated; where the flow acts in raw coordinates, inside it."""
+        latent, flow = self.latent.shifted(state.latent, shift), state.flow
+        if flow is None or flow.frame is None:
+            return state._replace(latent=latent)
+        flow = flow._replace(frame=flow.frame.shifted(shift))
+        if flow.valley is not None:
+            flow = flow._replace(valley=flow.valley._replace(frame=flow.valley.frame.shifted(shift)))
+        return GNNState(latent, flow)
+
     def spread(self, state: GNNState) -> tuple[Array, Array]:
         return self.latent.spread(state.latent)
 

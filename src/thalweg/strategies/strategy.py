@@ -118,6 +118,15 @@ class HasSqueeze(Protocol):
 
 
 @runtime_checkable
+class HasShift(HasSqueeze, Protocol):
+    """An optional part of a strategy. Without it, nothing keeps the search from settling on whole numbers too early."""
+
+    def shifted(self, state: State, shift: Array) -> State:
+        """Return the state with the search distribution translated by `shift`, (d,)."""
+        ...
+
+
+@runtime_checkable
 class HasAffineScale(Protocol):
     """An optional part of a strategy. Without it, stop tests of the covariance's condition do not apply."""
 

@@ -4,8 +4,7 @@ from thalweg.search.stopping.criterion import Observed, Tolerance
 
 
 def _small_steps(seen: Observed, tolerance: float) -> bool:
-    tiny = tolerance * seen.sigma0
-    return (seen.largest < tiny) & (seen.moved < tiny)
+    return seen.step < tolerance * seen.sigma0
 
 
 TOLX = Tolerance(
@@ -20,14 +19,16 @@ TOLFUN = Tolerance(
     "Converged: recent values differ by less than tolfun = {:g}.",
     success=True,
     default=1e-11,
-    holds=lambda seen, tolerance: (seen.range_now < tolerance) & (seen.range_recent < tolerance),
+    holds=lambda seen, tolerance: (
+        (seen.range_now < tolerance) & (seen.range_recent < tolerance) & (seen.remembered >= seen.patience)
+    ),
 )
 TOLFUNHIST = Tolerance(
     "tolfunhist",
     "Converged: the best values of recent generations differ by less than tolfunhist = {:g}.",
     success=True,
     default=1e-12,
-    holds=lambda seen, tolerance: (seen.remembered > 9) & (seen.range_recent < tolerance),
+    holds=lambda seen, tolerance: (seen.remembered > 9) & (seen.range_recent < tolerance) & (seen.remembered >= seen.patience),
 )
 NOEFFECTCOORD = Tolerance(
     "noeffectcoord",

@@ -21,12 +21,14 @@ class Observed(NamedTuple):
     """Range of the best values of recent generations."""
     largest: Any
     """Largest standard deviation over the coordinates."""
-    moved: Any
-    """Largest change of the mean over the coordinates."""
+    step: Any
+    """Largest standard deviation or change of the mean over the coordinates that are real numbers; inf where none is."""
     still: Any
     """First coordinate that a step of 0.2 standard deviations does not change; -1 where there is none."""
     flat: Any
     """Consecutive generations with flat values."""
+    patience: Any
+    """Generations whose equal values say nothing: in whole numbers the points of a generation may all be the same."""
     stagnates: Any
     """True if best and median values no longer improve."""
     stagnation: Any

@@ -32,12 +32,14 @@ class Generation(NamedTuple):
 
 @dataclass
 class StopTests:
-    """Tests the criteria after each generation of a run. The fields below `tolerances` are all that it remembers."""
+    """Tests the criteria after each generation of a run. The fields below `whole` are all that it remembers."""
 
     d: int
     popsize: int
     sigma0: float
     tolerances: Tolerances
+    whole: np.ndarray | None = None
+    """True for each coordinate that is a whole number; None without any."""
     nit: int = 0
     recent: list[float] = field(default_factory=list[float])
     """Best values of the last generations."""
@@ -57,6 +59,9 @@ class StopTests:
     def __post_init__(self) -> None:
         self.window = recent_generations(self.d, self.popsize)
         self.stagnation = stagnation_time(self.tolerances.tolstagnation, self.d, self.popsize)
+        self.patience = 0 if self.whole is None else self.window
+        self.real = slice(None) if self.whole is None else ~self.whole
+        self.has_reals = self.whole is None or not np.all(self.whole)
         self.tests = self.tolerances.tests()
 
     def observe(self, now: Generation, previous_mean: np.ndarray) -> None:
@@ -91,9 +96,10 @@ class StopTests:
             range_now=float(now.f[-1]) - float(now.f[0]),
             range_recent=max(self.recent) - min(self.recent),
             largest=float(now.std.max()),
-            moved=float(np.abs(now.mean - previous_mean).max()),
+            step=float(np.maximum(now.std, np.abs(now.mean - previous_mean))[self.real].max()) if self.has_reals else inf,
             still=int(still.argmax()) if still.any() else -1,
             flat=self.flat,
+            patience=self.patience,
             stagnates=may_stagnate(self.d, self.popsize, self.stagnation, self.nit, since_best)
             and stagnates(self.stagnation, self.bests, self.medians),
             stagnation=self.stagnation,

@@ -7,7 +7,7 @@ TOLFLATFITNESS = Tolerance(
     "The objective is flat: most values of {:g} generations in a row are equal.",
     success_if_improved=True,  # then the rounding of the values makes them equal
     default=1,
-    holds=lambda seen, tolerance: seen.flat > tolerance,
+    holds=lambda seen, tolerance: (seen.flat > tolerance) & (seen.flat > seen.patience),
     threshold=lambda seen, _: seen.flat,
 )
 TOLCONDITIONCOV = Tolerance(

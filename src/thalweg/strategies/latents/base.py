@@ -63,9 +63,13 @@ class Latent(ABC):
 
     def squeezed(self, state: Any, factors: Array) -> State:
         """Multiply the search distribution by factors around its mean; what all have in common belongs to the step size."""
-        common = jnp.max(factors)
+        common = jnp.minimum(jnp.max(factors), 1.0)
         frame = self.frame(state).squeezed(factors, state.mean)
         return self.absorb(state._replace(sigma=common * state.sigma), frame)
+
+    def shifted(self, state: Any, shift: Array) -> State:
+        """Translate the search distribution; evolution paths do not change."""
+        return state._replace(mean=state.mean + shift)
 
     def ask(self, state: Any) -> tuple[Array, Array, State]:
         d = state.mean.shape[-1]

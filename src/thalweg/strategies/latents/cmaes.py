@@ -60,8 +60,12 @@ class CMAES(Latent):
 
 
 def squeeze_path(state: Any, factors: Array) -> Any:
-    """Multiply p_c by factors, as the distribution was; what all have in common belongs to the step size, its unit."""
-    return state._replace(path=factors / jnp.max(factors) * state.path)
+    """Multiply p_c by factors below 1, as the distribution was; what all have in common belongs to the step size, its unit.
+
+    Factors above 1, those of a margin around whole numbers, stand for no step that the search has made.
+    """
+    narrower = jnp.minimum(factors, 1.0)
+    return state._replace(path=narrower / jnp.max(narrower) * state.path)
 
 
 def walk(state: CMAState, step: Array, p: CMAParameters) -> tuple[CMAState, Array]:

@@ -69,6 +69,10 @@ class Frame(NamedTuple):
         """Return this map followed by a multiplication of each coordinate by its factor, around a centre."""
         return Frame(centre + factors * (self.mean - centre), (factors * self.scale.T).T)
 
+    def shifted(self, shift: Array) -> "Frame":
+        """Return this map followed by a translation."""
+        return Frame(self.mean + shift, self.scale)
+
     def std(self) -> Array:
         """Return the standard deviation per coordinate of mean + scale e for a standard normal e."""
         return jnp.abs(self.scale) if self.scale.ndim == 1 else jnp.linalg.norm(self.scale, axis=1)
@@ -105,6 +109,10 @@ class SolvedFrame(NamedTuple):
         """Return this map followed by a multiplication of each coordinate by its factor, around a centre."""
         log_volume = self.log_volume + jnp.sum(jnp.log(factors))
         return SolvedFrame(self.frame.squeezed(factors, centre), self.inverse_scale / factors, log_volume)
+
+    def shifted(self, shift: Array) -> "SolvedFrame":
+        """Return this map followed by a translation."""
+        return self._replace(frame=self.frame.shifted(shift))
 
     def log_det(self) -> Array:
         return self.log_volume
