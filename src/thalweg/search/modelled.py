@@ -50,6 +50,9 @@ class ModelledPoints(PendingPoints):
         fresh.surrogate = self.surrogate
         return fresh
 
+    def know(self, y: np.ndarray, f: np.ndarray) -> None:
+        self.surrogate.know(y, f)
+
     def lacks(self, number: int) -> bool:
         return not self.candidates
 

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
-from thalweg.search.campaign import Campaign, check_restarts, first_point
+from thalweg.search.campaign import Best, Campaign, check_restarts, first_point
 from thalweg.search.described import Described
 from thalweg.search.injection import check_injected
+from thalweg.search.known import Known
 from thalweg.search.late import LatePoints
 from thalweg.search.modelled import make_points, strategy_for
 from thalweg.search.pending import PendingPoint
@@ -23,6 +25,7 @@ from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.told import numbers
 from thalweg.search.view import SearchView
+from thalweg.search.warm_start import warm_start
 from thalweg.space import Sigma0
 from thalweg.strategies.registry import make_strategy, with_popsize
 from thalweg.strategies.strategy import State, Strategy
@@ -68,6 +71,7 @@ class Optimizer(SearchView):
         scale: Any = None,
         log: Any = None,
         integers: Any = None,
+        known: Any = None,
         seed: Seed = None,
         max_evals: float | None = None,
         max_iter: float | None = None,
@@ -80,7 +84,8 @@ class Optimizer(SearchView):
         restarts = check_restarts(restarts, bipop)
         budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
         self.seed = as_seed(seed)
-        described = Described.read(x0, sigma0, bounds, scale, log, integers)
+        given = Known.read(known)
+        described = Described.read(x0, sigma0, bounds, scale, log, integers, given)
         self.variables = described.variables
         """The description of the variables, if x0 was one."""
         self.x0 = described.x0
@@ -104,17 +109,22 @@ class Optimizer(SearchView):
         self.late = LatePoints()
         """Open points of runs that have ended."""
         self.started = time.monotonic()
-        self._begin()
+        self._begin(given)
 
-    def _begin(self) -> None:
-        """Begin the run that the campaign is at."""
+    def _begin(self, known: Known | None = None) -> None:
+        """Begin the run that the campaign is at; the first one may start from known points."""
         start = self.campaign.start(self.x0 if self.campaign.runs else self.first, self.space)
         strategy = with_popsize(self.strategy, start.popsize) if self.campaign.runs else self.strategy
         strategy = strategy_for(self.model, strategy)
-        self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances)
+        points = None if known is None else known.points(known.table(self.variables), self.space, self.d)
+        warm = None if known is None or points is None else warm_start(points.y, start.sigma0, known.share, known.width)
+        self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances, warm)
         """The present run."""
         self.pending = make_points(self.run, self.model)
         """Points of generations that are told in parts; with a model, of all."""
+        if known is not None and points is not None and not known.similar:
+            self.campaign = replace(self.campaign, best=Best(points.x[0].copy(), float(points.f[0]), 0))
+            self.pending.know(points.y, points.f)
         self._asked: Asked | None = None
         """A generation that was asked, and of which nothing is told yet."""
 

@@ -80,6 +80,9 @@ class PendingPoints:
         """Further numbers to show of the last generation, by name."""
         return {}
 
+    def know(self, y: np.ndarray, f: np.ndarray) -> None:
+        """Take known values f of points y of R^d, best first, before the first generation; for models."""
+
     def emptied(self) -> "PendingPoints":
         """Return the same without any points."""
         return PendingPoints(self.steps, self.popsize)
