@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_count, as_seed
+from thalweg._common.checks import Seed, as_count, as_flag, as_seed
 from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
 from thalweg.search.campaign import Best, Campaign, check_restarts, first_point
 from thalweg.search.described import Described
+from thalweg.search.foreign import check_foreign
 from thalweg.search.injection import check_injected
 from thalweg.search.known import Known
 from thalweg.search.late import LatePoints
@@ -174,12 +175,15 @@ class Optimizer(SearchView):
         left = self.campaign.evaluations_left(self.run.start) - self.run.nfev
         return self.pending.hand_out(number or self.pending.batch(workers, left), first)
 
-    def tell(self, X: Any, F: Iterable[Any]) -> None:
+    def tell(self, X: Any, F: Iterable[Any], *, foreign: bool = False) -> None:
         """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
 
         Every `popsize` values move the search on, whichever points they belong to. A whole generation in any order and in any
         portions gives the same as at once. Values of a run that has ended meanwhile are counted, but teach nothing. With a
         model the search moves on as soon as enough candidates have values; it waits for none that is still open.
+
+        With `foreign=True` there may be other points among X, inside the bounds: they count as evaluations, the best of them
+        take up to half of the places in the generation that is complete next, and a model learns from all.
 
         >>> es = Optimizer([1.0], popsize=4, method="cma", seed=1)
         >>> X = es.ask()
@@ -188,8 +192,12 @@ class Optimizer(SearchView):
         >>> es.nfev, es.nit, es.failures
         (4, 1, 1)
         """
+        if foreign := as_flag(foreign, "foreign"):
+            X, F = check_foreign(X, F, self.d, self.space, self.variables)
         late, points, values = self.late.split(X, F)
-        if not late or len(points):
+        if foreign:
+            points, values = self._tell_foreign(points, values)
+        if len(points) or not (late or foreign):
             self._tell_present(points, values)
         for x, value in late:  # after the others: an error among those must not lose these
             self.late.close(x)
@@ -216,10 +224,28 @@ class Optimizer(SearchView):
         told = sorted(zip(points, values.tolist(), strict=True), key=lambda each: each[0].place)
         self.run.count(np.reshape([point.x for point, _ in told], (-1, self.d)), np.array([f for _, f in told]), failures)
         self.pending.tell(told)
+        self._move_on()
+
+    def _tell_foreign(self, X: np.ndarray, F: Sequence[Any]) -> tuple[np.ndarray, Sequence[Any]]:
+        """Learn from the values of points that were not asked; return those that were, with their values."""
+        if self._asked is not None:
+            self.injected = self.injected[self._asked.injected :]
+            self._split(self._asked)
+        own = np.array([self.pending.holds(x) for x in X], bool)
+        x, (values, failures) = X[~own], numbers([f for f, mine in zip(F, own, strict=True) if not mine])
+        self.run.count(x, values, failures)
+        finite = values < np.inf  # NaN is not
+        self.pending.tell_foreign(x[finite], np.asarray(self.run.space.to_search(x[finite])), values[finite])
+        self._move_on()
+        return X[own], [f for f, mine in zip(F, own, strict=True) if mine]
+
+    def _move_on(self) -> None:
+        """Learn from generations that are complete."""
         while (ready := self.pending.complete(self.run.packed, self.run.nit)) is not None:
             e = self.pending.draws(self.run.packed, ready, self.run.nit)
-            y = np.stack([point.y for point in ready])
-            self._learn(Drawn(e, y, self.run.packed), np.array([point.f for point in ready]))
+            y, f = np.stack([point.y for point in ready]), np.array([point.f for point in ready])
+            e, y, f = self.pending.foreign.join(self.run, e, y, f)
+            self._learn(Drawn(e, y, self.run.packed), f)
 
     @property
     def open_points(self) -> list[PendingPoint]:

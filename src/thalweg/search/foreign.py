@@ -1,0 +1,72 @@
+"""Foreign points: points with values that the search has not asked for, from another optimiser or a colleague.
+
+The best of them take places in the next generation, at most half of them, as injected points do (Hansen 2011): at their
+standard draws, which are shortened where they are too far out. So good points pull the search towards them, and any number of
+bad ones cannot break it. Their values count in any case.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from thalweg._common.checks import shortened
+from thalweg.search.injection import check_injected, place_injected
+from thalweg.search.known import as_points
+from thalweg.search.run import Run
+from thalweg.space import Space, SpaceMap
+
+
+class ForeignPoints:
+    """The foreign points that wait for the next generation, best first."""
+
+    def __init__(self, popsize: int) -> None:
+        self.places = popsize // 2
+        """Maximal number of them in a generation."""
+        self.points: list[tuple[list[float], float]] = []
+        """Places in R^d with their values."""
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def add(self, y: np.ndarray, f: np.ndarray) -> None:
+        """Keep the best of the points and of new ones, with finite values f at y (n, d)."""
+        both = [*self.points, *zip(y.tolist(), f.tolist(), strict=True)]
+        self.points = sorted(both, key=lambda point: point[1])[: self.places]  # first come, first served among equal values
+
+    def join(self, run: Run, e: np.ndarray, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return a generation with these points in the places that others have left; they wait no more."""
+        if not self.points:
+            return e, y, f
+        given, values = np.array([y for y, _ in self.points]), [f for _, f in self.points]
+        self.points = []
+        everywhere = np.concatenate([given, y])  # the program takes a whole generation
+        invert = partial(run.steps.invert, run.packed)
+        e, y = place_injected(given, np.concatenate([np.zeros_like(given), e]), everywhere, run.mean, invert)
+        return e, y, np.concatenate([values, f])
+
+    def pack(self) -> list[dict[str, Any]]:
+        """Return all of it as JSON's types."""
+        return [{"y": y, "f": f} for y, f in self.points]
+
+    def unpack(self, packed: Sequence[dict[str, Any]], d: int) -> None:
+        """Restore what `pack` has returned, in dimension d."""
+        self.points = [([float(each) for each in point["y"]], float(point["f"])) for point in packed]
+        for y, f in self.points:
+            if len(y) != d or not np.all(np.isfinite(y)) or np.isnan(f):
+                raise ValueError(f"a foreign point is {y} with the value {f}")
+
+
+def check_foreign(
+    X: Any, F: Iterable[Any], d: int, space: SpaceMap, variables: Space | None
+) -> tuple[np.ndarray, list[Any]]:
+    """Return points (n, d) and values from a user's arguments of `tell`, some of them perhaps foreign."""
+    points = check_injected(as_points(X, "X", variables), d, space, "X")
+    try:
+        values = list(F)
+    except TypeError:
+        raise TypeError(f"F must be a sequence of values, one for each point, got {shortened(F)}") from None
+    if len(values) != len(points):
+        raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {len(values)}")
+    return points, values
