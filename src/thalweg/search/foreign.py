@@ -1,8 +1,8 @@
 """Foreign points: points with values that the search has not asked for, from another optimiser or a colleague.
 
 The best of them take places in the next generation, at most half of them, as injected points do (Hansen 2011): at their
-standard draws, which are shortened where they are too far out. So good points pull the search towards them, and any number of
-bad ones cannot break it. Their values count in any case.
+standard draws, which are shortened where they are too far out. Those that are worse than the median of the points that were
+drawn take none. So good points pull the search towards them, and any number of bad ones cannot break it. All values count.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,6 +17,9 @@ from thalweg.search.known import as_points
 from thalweg.search.run import Run
 from thalweg.space import Space, SpaceMap
 
+WAITING = 4
+"""Number of foreign points that may wait, in units of the population."""
+
 
 class ForeignPoints:
     """The foreign points that wait for the next generation, best first."""
@@ -24,23 +27,41 @@ class ForeignPoints:
     def __init__(self, popsize: int) -> None:
         self.places = popsize // 2
         """Maximal number of them in a generation."""
+        self.room = WAITING * popsize
+        """Maximal number of them that wait."""
         self.points: list[tuple[list[float], float]] = []
         """Places in R^d with their values."""
 
     def __len__(self) -> int:
         return len(self.points)
 
+    @property
+    def ready(self) -> int:
+        """Number of them that take part in the next generation."""
+        return min(len(self.points), self.places)
+
     def add(self, y: np.ndarray, f: np.ndarray) -> None:
         """Keep the best of the points and of new ones, with finite values f at y (n, d)."""
         both = [*self.points, *zip(y.tolist(), f.tolist(), strict=True)]
-        self.points = sorted(both, key=lambda point: point[1])[: self.places]  # first come, first served among equal values
+        self.points = sorted(both, key=lambda point: point[1])[: self.room]  # first come, first served among equal values
+
+    def drop_worse(self, values: Sequence[float]) -> None:
+        """Let go of the points that are worse than the median of these values of points that were drawn.
+
+        The search distribution loses variance towards the worse half of a generation. Many bad points that it did not draw,
+        all in one direction, would make it flat.
+        """
+        finite = [value for value in values if value < np.inf]
+        median = float(np.median(finite)) if finite else np.inf
+        self.points = [point for point in self.points if point[1] <= median]
 
     def join(self, run: Run, e: np.ndarray, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return a generation with these points in the places that others have left; they wait no more."""
-        if not self.points:
+        """Return a generation with the best of these points in the places that others have left; those wait no more."""
+        number = self.ready
+        if not number:
             return e, y, f
-        given, values = np.array([y for y, _ in self.points]), [f for _, f in self.points]
-        self.points = []
+        chosen, self.points = self.points[:number], self.points[number:]
+        given, values = np.array([y for y, _ in chosen]), [f for _, f in chosen]
         everywhere = np.concatenate([given, y])  # the program takes a whole generation
         invert = partial(run.steps.invert, run.packed)
         e, y = place_injected(given, np.concatenate([np.zeros_like(given), e]), everywhere, run.mean, invert)

@@ -158,9 +158,12 @@ class PendingPoints:
     def complete(self, state: State, generation: int) -> list[PendingPoint] | None:
         """Take a generation of told points, first told first, without those that have faded; None if there are too few.
 
-        Foreign points have the places that are missing in it.
+        Foreign points that are good enough have the places that are missing in it.
         """
-        wanted = self.popsize - len(self.foreign)
+        if len(self.told) < self.popsize - self.foreign.ready:
+            return None
+        self.foreign.drop_worse([point.f for point in self.told])
+        wanted = self.popsize - self.foreign.ready
         if len(self.told) < wanted:
             return None
         late = [point for point in self.told if point.generation < generation]
