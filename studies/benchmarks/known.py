@@ -16,7 +16,19 @@ from typing import Any
 import numpy as np
 from battery import REPORT
 from scipy.stats import qmc
-from shared import Row, add_table, deliver, interval, load_rows, make_parser, markdown, mean_ratio, provenance, read_rows, save_rows
+from shared import (
+    Row,
+    add_table,
+    deliver,
+    interval,
+    load_rows,
+    make_parser,
+    markdown,
+    mean_ratio,
+    provenance,
+    read_rows,
+    save_rows,
+)
 
 import thalweg
 from thalweg.objectives.problems import random_rotation
@@ -26,10 +38,18 @@ Table = tuple[np.ndarray, np.ndarray]
 
 FUNCTIONS = ("sphere", "ellipsoid", "rosenbrock", "rastrigin")
 DIMENSIONS = (5, 10)
-SOURCES = {"hypercube, 10 d": 10, "hypercube, 100 d": 100, "run, 20 d": 20, "run, 100 d": 100}
+SOURCES = {"hypercube, 100 d": 100, "run, 20 d": 20, "run, 100 d": 100}
 """Known points: their number in units of d."""
-KINDS = ("itself", "similar", "misleading")
-ALGORITHMS = ("cma", "gnn-cma", "cma+quadratic", "gnn-cma+quadratic", "cmaes")
+CASES = (
+    ("none", ""),
+    ("itself", "hypercube, 100 d"),
+    ("itself", "run, 20 d"),
+    ("itself", "run, 100 d"),
+    ("similar", "run, 100 d"),
+    ("misleading", "run, 100 d"),
+)
+"""Kind and source of the known points."""
+ALGORITHMS = ("cma", "gnn-cma", "gnn-cma+quadratic", "cmaes")
 TARGET = 1e-8
 BUDGET = 10_000
 """Evaluations of a run, in units of d."""
@@ -82,13 +102,13 @@ class Problem:
             X = 10 * qmc.LatinHypercube(self.d, rng=np.random.default_rng((self.seed, 7))).random(n) - 5
             return X, np.array([f(x) for x in X])
         es = thalweg.Optimizer(bounds=[(-5, 5)] * self.d, method="cma", seed=self.seed + 100_000, max_evals=n, ftarget=-np.inf)
-        X, F = np.empty((0, self.d)), np.empty(0)
-        while len(F) < n and not es.stop():
+        points, told = list[np.ndarray](), list[float]()
+        while len(told) < n and not es.stop():
             asked = es.ask()
-            values = np.array([f(x) for x in asked])
+            values = [f(x) for x in asked]
             es.tell(asked, values)
-            X, F = np.concatenate([X, asked]), np.concatenate([F, values])
-        return X[:n], F[:n]
+            points, told = [*points, *asked], [*told, *values]
+        return np.array(points[:n]), np.array(told[:n])
 
 
 def run(problem: Problem, algorithm: str, known: Table | None, *, similar: bool, **more: Any) -> float | None:
@@ -147,3 +167,63 @@ def measure(name: str, d: int, algorithm: str, kind: str, source: str, seeds: Se
         known = None if kind == "none" else problem.known(kind, source)
         found.append(run(problem, algorithm, known, similar=kind == "similar", **more))
     return {"function": name, "d": d, "algorithm": algorithm, "kind": kind, "source": source, "evaluations": found}
+
+
+def plan() -> list[tuple[str, int, str, str, str]]:
+    """Return what is measured: function, dimension, algorithm, kind and source; what matters most comes first."""
+    return [
+        (name, d, algorithm, *case)
+        for d in DIMENSIONS
+        for name in FUNCTIONS
+        for case in CASES
+        for algorithm in ALGORITHMS
+        if name != "rastrigin" or (d == 5 and "+" not in algorithm)
+    ]
+
+
+def show(rows: Sequence[Row]) -> str:
+    """Return a table: mean evaluations without known points, and with them over those without, with 95 % intervals."""
+    found = {(r["function"], r["d"], r["algorithm"], r["kind"], r["source"]): r["evaluations"] for r in rows}
+    head = ["function", "d", "method", "evaluations without", *(f"{kind}: {source}" for kind, source in CASES[1:])]
+    lines: list[list[str]] = []
+    for d in DIMENSIONS:
+        for name in FUNCTIONS:
+            for algorithm in ALGORITHMS:
+                plain = found.get((name, d, algorithm, *CASES[0]))
+                if plain is None:
+                    continue
+                cells: list[str] = []
+                for case in CASES[1:]:
+                    one = found.get((name, d, algorithm, *case))
+                    lost = 0 if one is None else sum(each is None for each in one)
+                    ratio = None if one is None else mean_ratio(finite_or_nan(one), finite_or_nan(plain))
+                    cells.append(interval(ratio) + (f", {lost} failed" if lost else ""))
+                failed = sum(each is None for each in plain)
+                count = f"{np.nanmean(finite_or_nan(plain)):,.0f}" + (f", {failed} failed" if failed else "")
+                lines.append([name, str(d), f"`{algorithm}`", count, *cells])
+    return markdown(head, lines)
+
+
+def finite_or_nan(values: Sequence[float | None]) -> np.ndarray:
+    """Return the values as numbers, NaN for None."""
+    return np.array([np.nan if value is None else value for value in values])
+
+
+def main() -> None:
+    parser = make_parser(__doc__, "known")
+    parser.add_argument("--number", type=int, default=10, help="number of problems of each kind (default: 10)")
+    add_table(parser)
+    options = parser.parse_args()
+    if options.table is None:
+        meta = provenance("known", ("thalweg", "jax", "numpy", "cmaes"), number=options.number, target=TARGET, budget=BUDGET)
+        rows = load_rows(options.out, meta)
+        done = {(r["function"], r["d"], r["algorithm"], r["kind"], r["source"]) for r in rows}
+        for each in plan():
+            if each not in done:
+                rows.append(measure(*each, REPORT[: options.number]))
+                save_rows(options.out, meta, rows)
+    deliver(show(read_rows(options.out)), options.table, "known")
+
+
+if __name__ == "__main__":
+    main()

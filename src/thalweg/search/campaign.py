@@ -129,6 +129,10 @@ class Campaign:
             return self.best
         return present._replace(nfev=self.nfev + present.nfev)
 
+    def with_known(self, x: np.ndarray, f: float) -> "Campaign":
+        """Return the campaign with a best point that was known before it began."""
+        return replace(self, best=Best(x.copy(), f, 0))
+
     def after(self, nfev: int, nit: int, failures: int, best: Best, *, success: bool) -> "Campaign":
         """Return the campaign once the present run has ended."""
         overall = self.overall(best)

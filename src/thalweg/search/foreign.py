@@ -5,7 +5,7 @@ standard draws, which are shortened where they are too far out. Those that are w
 drawn take none. So good points pull the search towards them, and any number of bad ones cannot break it. All values count.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -41,8 +41,9 @@ class ForeignPoints:
         return min(len(self.points), self.places)
 
     def add(self, y: np.ndarray, f: np.ndarray) -> None:
-        """Keep the best of the points and of new ones, with finite values f at y (n, d)."""
-        both = [*self.points, *zip(y.tolist(), f.tolist(), strict=True)]
+        """Keep the best of the points and of new ones, those with values f at y (n, d); NaN and infinity say nothing."""
+        new = [(place, value) for place, value in zip(y.tolist(), f.tolist(), strict=True) if value < np.inf]
+        both = [*self.points, *new]
         self.points = sorted(both, key=lambda point: point[1])[: self.room]  # first come, first served among equal values
 
     def drop_worse(self, values: Sequence[float]) -> None:
@@ -79,9 +80,16 @@ class ForeignPoints:
                 raise ValueError(f"a foreign point is {y} with the value {f}")
 
 
-def check_foreign(
-    X: Any, F: Iterable[Any], d: int, space: SpaceMap, variables: Space | None
-) -> tuple[np.ndarray, list[Any]]:
+def split_foreign(
+    X: np.ndarray, F: Sequence[Any], holds: Callable[[np.ndarray], bool]
+) -> tuple[tuple[np.ndarray, list[Any]], tuple[np.ndarray, list[Any]]]:
+    """Return points and values of those that `holds`, and of the others."""
+    own = np.array([holds(x) for x in X], bool)
+    one, two = ([f for f, mine in zip(F, own, strict=True) if mine == which] for which in (True, False))
+    return (X[own], one), (X[~own], two)
+
+
+def check_foreign(X: Any, F: Iterable[Any], d: int, space: SpaceMap, variables: Space | None) -> tuple[np.ndarray, list[Any]]:
     """Return points (n, d) and values from a user's arguments of `tell`, some of them perhaps foreign."""
     points = check_injected(as_points(X, "X", variables), d, space, "X")
     try:

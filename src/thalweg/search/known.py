@@ -1,5 +1,6 @@
 """Known evaluations: points with values from an earlier run, from measurements, or of a similar function."""
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +10,11 @@ import numpy as np
 
 from thalweg._common.checks import as_array, as_flag, as_number, as_positive, shortened
 from thalweg.search.told import numbers
-from thalweg.search.warm_start import NEAR, SHARE, SIMILAR
+from thalweg.search.warm_start import NEAR, SHARE, SIMILAR, WarmStart, warm_start
 from thalweg.space import Space, SpaceMap
 from thalweg.storage.log import Evaluation, read_log
+
+logger = logging.getLogger("thalweg")
 
 FORMS = "pass known=(X, F), the name of a log, rows of thalweg.read_log, or thalweg.Known(...)"
 
@@ -24,8 +27,6 @@ class KnownPoints(NamedTuple):
     y: np.ndarray
     """The same in R^d."""
     f: np.ndarray
-    outside: int
-    """Number of finite values that lie outside the bounds and are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Known:
     share: float = SHARE
     """Share of the points, the best ones, that gives mean and spread of the start, docs/math.md (46)."""
     smoothing: float | None = None
-    """Standard deviation around each of these points, in units of sigma0; by default 1/3 if `similar`, else 0.01."""
+    """Standard deviation around each of these points, in units of sigma0; by default 1/3 if `similar`, else 0.001."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "similar", as_flag(self.similar, "similar"))
@@ -78,21 +79,22 @@ class Known:
 
     def table(self, variables: Space | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return points (n, d) and values (n,), NaN for failures; `variables` reads points that are mappings."""
-        X, F = self.X, self.F
-        if isinstance(X, str | os.PathLike):
-            if not os.path.exists(X):
-                raise ValueError(f"known names a log {os.fspath(X)!r} that does not exist; {FORMS}")
-            X = read_log(X)
-            if not X:
-                raise ValueError(f"known names a log {os.fspath(cast('str', self.X))!r} without evaluations; leave it out")
-        if _are_rows(X):
-            if F is not None:
+        given, values = self.X, self.F
+        if isinstance(given, str | os.PathLike):
+            name = os.fspath(cast("str", given))
+            if not os.path.exists(name):
+                raise ValueError(f"known names a log {name!r} that does not exist; {FORMS}")
+            given = read_log(name)
+            if not given:
+                raise ValueError(f"known names a log {name!r} without evaluations; leave it out")
+        if _are_rows(given):
+            if values is not None:
                 raise ValueError("known has rows of a log, which have their values, and values beside them; leave those out")
-            X, F = [row.x for row in X], [row.f for row in X]
-        if F is None:
+            given, values = [row.x for row in given], [row.f for row in given]
+        if values is None:
             raise TypeError(f"known has points without values; {FORMS}")
-        points = as_points(X, "X of known", variables)
-        values, _ = numbers(F)
+        points = as_points(given, "X of known", variables)
+        values, _ = numbers(values)
         if len(points) != len(values):
             raise ValueError(f"known has {len(points)} points and {len(values)} values; pass one value for each point")
         return points, values
@@ -102,13 +104,20 @@ class Known:
         X, F = table
         if X.shape[1] != d:
             raise ValueError(f"known has points of {X.shape[1]} coordinates, but the search has {d}; pass those of the same")
-        finite = np.isfinite(X).all(1) & (F < np.inf)  # NaN is not
+        finite = np.isfinite(X).all(1) & ~np.isnan(F) & ~np.isposinf(F)
         inside = space.contains(X).all(1)
         kept = np.flatnonzero(finite & inside)
         if not len(kept):
             raise ValueError(f"known has no finite value of a point inside the bounds, got {len(X)} points; leave it out")
+        outside = int(np.sum(finite & ~inside))
+        if outside:
+            logger.warning("%d of %d known points lie outside the bounds and are left out", outside, len(X))
         order = kept[np.argsort(F[kept], kind="stable")]
-        return KnownPoints(X[order], np.asarray(space.to_search(X[order]), float), F[order], int(np.sum(finite & ~inside)))
+        return KnownPoints(X[order], np.asarray(space.to_search(X[order]), float), F[order])
+
+    def start(self, points: KnownPoints, sigma0: float) -> WarmStart:
+        """Return mean and spread of the start from these points, in place of a ball of standard deviation sigma0."""
+        return warm_start(points.y, sigma0, self.share, self.width)
 
 
 def as_points(X: Any, name: str, variables: Space | None = None) -> np.ndarray:
@@ -116,8 +125,10 @@ def as_points(X: Any, name: str, variables: Space | None = None) -> np.ndarray:
     if isinstance(X, Sequence) and any(isinstance(each, Mapping) for each in cast("Sequence[Any]", X)):
         if variables is None:
             raise TypeError(f"{name} has mappings, which need a Space as x0; pass vectors")
-        X = [variables.vector_of(each) if isinstance(each, Mapping) else each for each in cast("Sequence[Any]", X)]
-    points = as_array(X, name)
+        points = [variables.vector_of(each) if isinstance(each, Mapping) else each for each in cast("Sequence[Any]", X)]
+    else:
+        points = X
+    points = as_array(points, name)
     if points.ndim != 2 or points.shape[1] == 0:
         raise ValueError(f"{name} must be points of shape (n, d), got shape {points.shape}")
     return points

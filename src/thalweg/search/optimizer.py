@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,9 @@ from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
-from thalweg.search.campaign import Best, Campaign, check_restarts, first_point
+from thalweg.search.campaign import Campaign, check_restarts, first_point
 from thalweg.search.described import Described
-from thalweg.search.foreign import check_foreign
+from thalweg.search.foreign import check_foreign, split_foreign
 from thalweg.search.injection import check_injected
 from thalweg.search.known import Known
 from thalweg.search.late import LatePoints
@@ -26,7 +25,6 @@ from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.told import numbers
 from thalweg.search.view import SearchView
-from thalweg.search.warm_start import warm_start
 from thalweg.space import Sigma0
 from thalweg.strategies.registry import make_strategy, with_popsize
 from thalweg.strategies.strategy import State, Strategy
@@ -118,13 +116,13 @@ class Optimizer(SearchView):
         strategy = with_popsize(self.strategy, start.popsize) if self.campaign.runs else self.strategy
         strategy = strategy_for(self.model, strategy)
         points = None if known is None else known.points(known.table(self.variables), self.space, self.d)
-        warm = None if known is None or points is None else warm_start(points.y, start.sigma0, known.share, known.width)
+        warm = None if known is None or points is None else known.start(points, start.sigma0)
         self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances, warm)
         """The present run."""
         self.pending = make_points(self.run, self.model)
         """Points of generations that are told in parts; with a model, of all."""
         if known is not None and points is not None and not known.similar:
-            self.campaign = replace(self.campaign, best=Best(points.x[0].copy(), float(points.f[0]), 0))
+            self.campaign = self.campaign.with_known(points.x[0], float(points.f[0]))
             self.pending.know(points.y, points.f)
         self._asked: Asked | None = None
         """A generation that was asked, and of which nothing is told yet."""
@@ -182,8 +180,7 @@ class Optimizer(SearchView):
         portions gives the same as at once. Values of a run that has ended meanwhile are counted, but teach nothing. With a
         model the search moves on as soon as enough candidates have values; it waits for none that is still open.
 
-        With `foreign=True` there may be other points among X, inside the bounds: they count as evaluations, the best of them
-        take up to half of the places in the generation that is complete next, and a model learns from all.
+        With `foreign=True` there may be other points among X: they count as evaluations, and good ones teach the search.
 
         >>> es = Optimizer([1.0], popsize=4, method="cma", seed=1)
         >>> X = es.ask()
@@ -192,11 +189,9 @@ class Optimizer(SearchView):
         >>> es.nfev, es.nit, es.failures
         (4, 1, 1)
         """
-        if foreign := as_flag(foreign, "foreign"):
-            X, F = check_foreign(X, F, self.d, self.space, self.variables)
-        late, points, values = self.late.split(X, F)
-        if foreign:
-            points, values = self._tell_foreign(points, values)
+        told = check_foreign(X, F, self.d, self.space, self.variables) if as_flag(foreign, "foreign") else (X, F)
+        late, points, values = self.late.split(*told)
+        points, values = self._tell_foreign(points, list(values)) if foreign else (points, values)
         if len(points) or not (late or foreign):
             self._tell_present(points, values)
         for x, value in late:  # after the others: an error among those must not lose these
@@ -231,13 +226,11 @@ class Optimizer(SearchView):
         if self._asked is not None:
             self.injected = self.injected[self._asked.injected :]
             self._split(self._asked)
-        own = np.array([self.pending.holds(x) for x in X], bool)
-        x, (values, failures) = X[~own], numbers([f for f, mine in zip(F, own, strict=True) if not mine])
-        self.run.count(x, values, failures)
-        finite = values < np.inf  # NaN is not
-        self.pending.tell_foreign(x[finite], np.asarray(self.run.space.to_search(x[finite])), values[finite])
+        own, (x, f) = split_foreign(X, F, self.pending.holds)
+        self.run.count(x, *numbers(f))
+        self.pending.tell_foreign(x, np.asarray(self.space.to_search(x)), numbers(f)[0])
         self._move_on()
-        return X[own], [f for f, mine in zip(F, own, strict=True) if mine]
+        return own
 
     def _move_on(self) -> None:
         """Learn from generations that are complete."""
@@ -324,15 +317,6 @@ class Optimizer(SearchView):
     def _problem(self) -> checkpoint.SavedProblem:
         drawn = callable(self.x0)
         return checkpoint.problem_of(self.strategy, self.model, self.first, drawn, self.campaign, self.space, self.variables)
-
-    def _reasons(self) -> dict[str, float]:
-        """Return the reasons for which the present run has ended, if it has."""
-        return self.run.stop() | self._spent()
-
-    def _spent(self) -> dict[str, float]:
-        if not self.campaign.budget.limits:
-            return {}
-        return self.campaign.spent(self.run.nfev, self.run.nit, self.best.f, self.elapsed)
 
     def _run_result(self) -> "OptimizeResult":
         method = self.method if isinstance(self.method, str) else repr(self.method)

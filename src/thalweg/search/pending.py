@@ -87,7 +87,7 @@ class PendingPoints:
         """Take known values f of points y of R^d, best first, before the first generation; for models."""
 
     def tell_foreign(self, x: np.ndarray, y: np.ndarray, f: np.ndarray) -> None:
-        """Take finite values f of points x, y in R^d, that were not drawn here."""
+        """Take values f of points x, y in R^d, that were not drawn here."""
         self.foreign.add(y, f)
 
     def emptied(self) -> "PendingPoints":

@@ -13,7 +13,7 @@ SHARE = 0.1
 """Share of the points, the best ones, that is a sample of the start."""
 SIMILAR = 1 / 3
 """Standard deviation around each point of a similar function, in units of sigma0: a tenth of a box by the defaults."""
-NEAR = 0.01
+NEAR = 0.001
 """The same for points of the objective itself."""
 LEAST = 4
 """Least number of points that give the moments, if there are as many."""
