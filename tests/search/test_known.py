@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import thalweg
 from thalweg import Integer, Known, Optimizer, Real, Space, minimize, resume
 from thalweg.search.warm_start import warm_start
-from thalweg.strategies.registry import METHODS
 
 AXES = np.array([1.0, 3.0, 10.0])
 
@@ -60,11 +59,10 @@ def test_a_strategy_starts_with_the_moments_of_the_best(table, method):
     np.testing.assert_allclose(es.ask(), y, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
-def test_every_method_starts_from_known_points(table, method):
-    for package in ("cma", "cmaes"):
-        if method.endswith(("pycma", "cmaes")):
-            pytest.importorskip(package)
+@pytest.mark.parametrize("method", ["pges", "joint-nes", "pycma"])
+def test_other_methods_start_with_mean_and_size_at_least(table, method):
+    if method == "pycma":
+        pytest.importorskip("cma")
     es = optimizer(method=method, known=Known(*table, smoothing=0.1))
     start = warm_start(table[0][np.argsort(table[1])], 0.5, 0.1, 0.1)
     mean, std = (np.asarray(part) for part in es.run.strategy.spread(es.state))
@@ -176,11 +174,8 @@ def test_points_by_name_in_a_space():
     F = [abs(np.log10(p["rate"]) + 2) + abs(p["width"] - 25) for p in points]
     es = Optimizer(space, method="cma", seed=1, known=(points, F))
     assert es.result.point == points[int(np.argmin(F))]
-    assert (
-        es.ask().tolist()
-        == Optimizer(space, method="cma", seed=1, known=([[p["rate"], p["width"]] for p in points], F)).ask().tolist()
-    )
-    assert np.all(es.std < Optimizer(space, method="cma", seed=1).std * 10)
+    vectors = [[p["rate"], p["width"]] for p in points]
+    assert es.ask().tolist() == Optimizer(space, method="cma", seed=1, known=(vectors, F)).ask().tolist()
 
 
 def test_without_a_start_the_best_known_point_is_x0(table):
