@@ -37,7 +37,8 @@ def place_injected(
     def place(share: np.ndarray) -> np.ndarray:
         y[:n] = mean + share * (given - mean)
         e[:n] = invert(y)[:n]
-        return np.linalg.norm(e[:n], axis=1, keepdims=True) / longest
+        with np.errstate(over="ignore"):
+            return np.linalg.norm(e[:n], axis=1, keepdims=True) / longest
 
     excess = place(np.ones((n, 1)))
     if np.any(excess > 1):

@@ -18,7 +18,7 @@ from thalweg.search.pending import PendingPoint, PendingPoints
 from thalweg.search.run import Asked, Run
 from thalweg.strategies.strategy import HasBow, HasPlace, State, Strategy
 
-FOREIGN = -1
+FOREIGN = 2**31
 """Stands for the generation of a point that was not asked."""
 
 
