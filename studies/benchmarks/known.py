@@ -1,6 +1,6 @@
 """Known evaluations: evaluations to the target from a start with known points over those from the default start.
 
-    python studies/benchmarks/known.py                          # into results/known.json; goes on where it was cut
+    python studies/benchmarks/known.py                          # into results/known.json; goes on where it was cut (an hour in all)
     python studies/benchmarks/known.py --table docs/known.md    # runs nothing, writes the tables into a page
 
 Box [-5, 5]^d with the default start, its middle and sigma0 = 3; minimum uniform in [-3, 3]^d, ellipsoid (condition 1e6) and
@@ -190,13 +190,13 @@ def show(rows: Sequence[Row]) -> str:
         for name in FUNCTIONS:
             for algorithm in ALGORITHMS:
                 plain = found.get((name, d, algorithm, *CASES[0]))
-                if plain is None:
-                    continue
+                if plain is None or any((name, d, algorithm, *case) not in found for case in CASES):
+                    continue  # not yet measured
                 cells: list[str] = []
                 for case in CASES[1:]:
-                    one = found.get((name, d, algorithm, *case))
-                    lost = 0 if one is None else sum(each is None for each in one)
-                    ratio = None if one is None else mean_ratio(finite_or_nan(one), finite_or_nan(plain))
+                    one = found[name, d, algorithm, *case]
+                    lost = sum(each is None for each in one)
+                    ratio = mean_ratio(finite_or_nan(one), finite_or_nan(plain))
                     cells.append(interval(ratio) + (f", {lost} failed" if lost else ""))
                 failed = sum(each is None for each in plain)
                 count = f"{np.nanmean(finite_or_nan(plain)):,.0f}" + (f", {failed} failed" if failed else "")
