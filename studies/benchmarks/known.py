@@ -1,6 +1,6 @@
 """Known evaluations: evaluations to the target from a start with known points over those from the default start.
 
-    python studies/benchmarks/known.py                          # into results/known.json; goes on where it was cut (an hour in all)
+    python studies/benchmarks/known.py                          # into results/known.json; goes on where it was cut
     python studies/benchmarks/known.py --table docs/known.md    # runs nothing, writes the tables into a page
 
 Box [-5, 5]^d with the default start, its middle and sigma0 = 3; minimum uniform in [-3, 3]^d, ellipsoid (condition 1e6) and
