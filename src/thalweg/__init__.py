@@ -17,6 +17,7 @@ from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray
 from thalweg.models import Quadratic
+from thalweg.search.known import Known
 from thalweg.search.minimize import minimize, resume
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.reevaluate import reevaluate
@@ -51,6 +52,7 @@ __all__ = [
     "Fixed",
     "Identity",
     "Integer",
+    "Known",
     "Optimizer",
     "Penalised",
     "Quadratic",

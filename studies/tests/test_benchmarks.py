@@ -104,3 +104,22 @@ def test_ratios_and_their_intervals(benchmark):
     assert ratio == low == high == 2.0  # paired: the same landscapes in numerator and denominator
     assert module.median_ratio(np.full(9, np.inf), a[:9], rng) is None
     assert module.median_ratio(np.zeros(9), a[:9], rng) is None
+
+
+def test_the_table_of_known_evaluations_is_the_measured_one(benchmark):
+    assert benchmark("known").show(result("known")["rows"]) in (ROOT / "docs" / "known.md").read_text()
+
+
+def test_known_points_are_of_the_function_they_are_said_to_be_of(benchmark):
+    module = benchmark("known")
+    for name in module.FUNCTIONS:
+        problem = module.Problem(name, 5, 0)
+        assert problem.f(problem.shift) < 1e-20
+        X, F = problem.known("similar", "hypercube, 100 d")
+        assert len(X) == 500
+        assert F.min() >= 7
+        assert problem.source("misleading")(problem.shift) > 1e3
+    problem = module.Problem("sphere", 5, 0)
+    X, F = problem.known("itself", "run, 20 d")
+    assert len(X) == 100
+    assert F.tolist() == [problem.f(x) for x in X]

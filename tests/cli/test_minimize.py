@@ -137,6 +137,7 @@ def test_all_options_reach_minimize(monkeypatch: pytest.MonkeyPatch):
         "restarts": 3,
         "bipop": True,
         "options": {"tolx": 1e-9},
+        "known": None,
         "checkpoint": None,
         "workers": 1,
         "progress": True,
@@ -171,6 +172,25 @@ def test_all_options_reach_minimize(monkeypatch: pytest.MonkeyPatch):
     assert given["fun"] == Command("run {x}", timeout=9.0, shell=True, scratch=True)
     assert given["workers"]._max_workers == 7
     assert "eval_timeout" not in given
+
+
+def test_known_evaluations_out_of_a_log(monkeypatch: pytest.MonkeyPatch):
+    call("minimize", "model_for_tests:sphere", "--x0=0,-1,2", *CMA, *LIMIT, "--log", "run.jsonl")
+    log = thalweg.read_log("run.jsonl")
+    given: dict[str, object] = {}
+    monkeypatch.setattr(thalweg, "minimize", lambda *arguments, **more: given.update(more, x0=arguments[1]) or 1 / 0)
+    call("minimize", "model_for_tests:sphere", "--known", "run.jsonl")
+    known = given["known"]
+    assert isinstance(known, thalweg.Known)
+    assert known.table()[1].tolist() == [row.f for row in log]
+    assert (known.similar, given["x0"], given["bounds"]) == (False, None, None)
+    call("minimize", "model_for_tests:sphere", "--known", "run.jsonl", "--known-similar", "--bounds=-9,9")
+    assert given["known"].similar
+    assert given["bounds"] == [(-9.0, 9.0)] * 3
+    monkeypatch.undo()
+    refused = call("minimize", "model_for_tests:sphere", "--x0", 1, "--known-similar")
+    assert refused.exit_code == 2
+    assert "--known-similar needs --known" in refused.stderr
 
 
 def test_a_whole_generation_at_once():

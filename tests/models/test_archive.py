@@ -58,3 +58,18 @@ def test_the_best_points_come_best_first_and_of_equal_ones_the_newest():
     assert f.tolist() == [1.0, 1.0, 2.0]
     assert y[:, 0].tolist() == [3.0, 1.0, 0.0]
     assert e[:, 0].tolist() == [30.0, 10.0, 0.0]
+
+
+def test_a_point_behind_displaces_none_but_the_worst():
+    archive = Archive(1, 3)
+    for place, value in ((1.0, 5.0), (2.0, 9.0)):
+        archive.add(np.array([place]), np.array([place]), value)
+    assert archive.add_behind(np.array([3.0]), np.array([3.0]), 7.0)
+    assert archive.f.tolist() == [9.0, 5.0, 7.0]
+    archive.fresh = 0
+    assert not archive.add_behind(np.array([4.0]), np.array([4.0]), 9.5)
+    assert archive.add_behind(np.array([5.0]), np.array([5.0]), 1.0)
+    assert archive.f.tolist() == [5.0, 7.0, 1.0]
+    archive.fresh = 3
+    assert not archive.add_behind(np.array([6.0]), np.array([6.0]), 0.0)
+    assert not archive.add_behind(np.array([5.0]), np.array([5.0]), 0.5)

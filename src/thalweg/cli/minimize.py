@@ -100,6 +100,13 @@ from thalweg.search.stopping import Budget
     help="Set a parameter of the method or a stop tolerance, such as tolx=1e-9. May be repeated.",
 )
 @click.option(
+    "--known",
+    type=click.Path(path_type=Path, exists=True),
+    help="Log of an earlier run (.jsonl or .parquet) of the same function, to start from. Its best point counts, its "
+    "evaluations do not.  [default: none]",
+)
+@click.option("--known-similar", is_flag=True, help="The log of --known is one of a similar function: it says where to start.")
+@click.option(
     "--checkpoint",
     type=click.Path(path_type=Path, dir_okay=False),
     help="File that keeps the state of the run. If it exists, the run continues from it.  [default: none]",
@@ -118,6 +125,8 @@ def minimize(
     as_vector: bool,
     seed: int | None,
     option: tuple[str, ...],
+    known: Path | None,
+    known_similar: bool,
     checkpoint: Path | None,
     **given: Any,
 ) -> None:
@@ -145,6 +154,9 @@ def minimize(
     settings = RunSettings(**given)
     saved = checkpoints.read(checkpoint).contents if checkpoint is not None and checkpoint.exists() else None
     seed = as_seed(saved["problem"]["seed"] if seed is None and saved is not None else seed)
+    if known_similar and known is None:
+        raise click.UsageError("--known-similar needs --known, the log of the similar function")
+    given_known = None if known is None else thalweg.Known(known, similar=known_similar)
     space = read_space(variables, space_file)
     if log_coordinates is not None and (settings.log is not None or settings.no_log):
         raise click.UsageError("--log-coordinates excludes --log and --no-log; describe the variables by --var instead")
@@ -155,9 +167,12 @@ def minimize(
     }
     if space is None:
         box = None if bounds is None else read_bounds(bounds)
-        start = read_start(x0, dimension, box, seed, log=kinds["log"], integers=kinds["integers"])
+        if given_known is not None and x0 is None and dimension is None and not isinstance(box, list):
+            dimension = given_known.table()[0].shape[1]
+        no_start = box is None and x0 is None and given_known is not None
+        start = None if no_start else read_start(x0, dimension, box, seed, log=kinds["log"], integers=kinds["integers"])
         box = for_each(box, dimension if start is None else None)
-        d = len(box if start is None else start)
+        d = dimension if start is None and box is None else len(box if start is None else start)
     else:
         replaced = {"--x0": x0, "--dimension": dimension, "--sigma0": sigma0, "--bounds": bounds, "--scale": scale}
         replaced |= {"--log-coordinates": log_coordinates, "--integers": integers}
@@ -172,6 +187,7 @@ def minimize(
         bounds=box,
         scale=kinds["scale"],
         integers=kinds["integers"],
+        known=given_known,
         seed=seed,
         options=read_options(option),
         checkpoint=checkpoint,

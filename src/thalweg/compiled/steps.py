@@ -18,7 +18,7 @@ from thalweg.compiled.keys import as_key, seed_words
 from thalweg.compiled.program import Program
 from thalweg.compiled.whole import whole_coordinates
 from thalweg.space import SpaceMap
-from thalweg.strategies.strategy import Array, HasAffineScale, HasPlace, HasSqueeze, State, Strategy
+from thalweg.strategies.strategy import Array, HasAffineScale, HasPlace, HasSqueeze, HasWarmStart, State, Strategy
 
 
 class Drawn(NamedTuple):
@@ -70,6 +70,7 @@ class Steps:
         self._invert: Callable[..., Array] = jax.jit(self._draws_of) if self.compiles else self._draws_of
         self._place: Callable[..., Array] = jax.jit(self._points_of) if self.compiles else self._points_of
         self._locate: Callable[..., tuple[Array, Array]] = jax.jit(self._located) if self.compiles else self._located
+        self._start: Callable[..., Any] = jax.jit(self._started) if self.compiles else self._started
         self._squeeze: Callable[..., Any] = jax.jit(self._squeezed) if self.compiles else self._squeezed
         if self.compiles:  # both compile at the same time, while the caller goes on
             point, number = jax.ShapeDtypeStruct((d,), float), jax.ShapeDtypeStruct((), float)
@@ -81,6 +82,19 @@ class Steps:
         """Return the state before the first generation, and that generation if it can be drawn ahead."""
         with jax.enable_x64(True):
             state, ahead = self._begin(seed_words(seed), x0, np.float64(sigma0))
+        return state, self._rebuilt(state, ahead)
+
+    def begin_with(self, seed: int, mean: np.ndarray, root: np.ndarray) -> tuple[State, Drawn | None]:
+        """Return what `begin` does, with the search distribution N(mean, root root') where the strategy can have it.
+
+        Others begin with the standard deviation of a ball of that volume.
+        """
+        size = np.exp(np.linalg.slogdet(root)[1] / self.d)
+        state, ahead = self.begin(seed, mean, size)
+        if not isinstance(self.strategy, HasWarmStart):
+            return state, ahead
+        with jax.enable_x64(True):
+            state, ahead = self._start(state, mean, root)
         return state, self._rebuilt(state, ahead)
 
     def ask(self, state: State) -> Drawn:
@@ -152,6 +166,11 @@ class Steps:
 
     def _first(self, words: Array, x0: Array, sigma0: Array) -> tuple[State, Any]:
         return self._ahead(self.strategy.init(as_key(words), jnp.asarray(x0), sigma0))
+
+    def _started(self, state: State, mean: Array, root: Array) -> tuple[State, Any]:
+        if not isinstance(self.strategy, HasWarmStart):
+            raise TypeError(f"{type(self.strategy).__name__} has no method `started`, which starts from a covariance")
+        return self._ahead(self.strategy.started(self.unpacked(state), jnp.asarray(mean), jnp.asarray(root)))
 
     def _draw(self, state: State) -> tuple[Array, Array, State]:
         e, y, state = self.strategy.ask(self.unpacked(state))

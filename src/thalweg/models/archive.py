@@ -39,6 +39,20 @@ class Archive:
         self.fresh = min(self.fresh + 1, self.capacity)
         return True
 
+    def add_behind(self, e: np.ndarray, y: np.ndarray, f: float) -> bool:
+        """Add a point as the oldest one; where there is no room, in place of the worst of those before this generation."""
+        if not (np.isfinite(f) and np.all(np.isfinite(e))) or np.any(np.all(self.y == y, axis=1)):
+            return False
+        kept = np.ones(len(self), bool)
+        if len(self) >= self.capacity:
+            old = self.f[self.fresh :]
+            if not len(old) or f >= old.max():
+                return False
+            kept[self.fresh + int(np.argmax(old))] = False
+        self.e, self.y = (np.concatenate([own[kept], new[None]]) for own, new in ((self.e, e), (self.y, y)))
+        self.f = np.concatenate([self.f[kept], [f]])
+        return True
+
     def sort_fresh(self) -> None:
         """Sort the points of the present generation by their values, best first, in whatever order they came."""
         n = self.fresh

@@ -118,6 +118,15 @@ class Surrogate:
         """Learn the true value of a point y of R^d with the standard coordinates e; values that are not finite are left out."""
         self._stale |= self.archive.add(e, y, f)
 
+    def add_foreign(self, e: np.ndarray, y: np.ndarray, f: float) -> None:
+        """Learn the true value of a point that the search has not asked for: it is no newest one, and displaces none better."""
+        self._stale |= self.archive.add_behind(e, y, f)
+
+    def know(self, y: np.ndarray, f: np.ndarray) -> None:
+        """Learn the true values of points y (n, d) of R^d, best first, before the first generation."""
+        for point, value in zip(y[self.capacity - 1 :: -1], f[self.capacity - 1 :: -1].tolist(), strict=True):
+            self.archive.add(np.zeros(self.d), point, value)  # `prepare` gives it its standard coordinates
+
     def wanted(self, evaluated: int) -> int:
         """Return the number of candidates to evaluate before the next test, after one with `evaluated` of them."""
         if evaluated:

@@ -129,9 +129,14 @@ class Campaign:
             return self.best
         return present._replace(nfev=self.nfev + present.nfev)
 
+    def with_known(self, x: np.ndarray, f: float) -> "Campaign":
+        """Return the campaign with a best point that was known before it began."""
+        return replace(self, best=Best(x.copy(), f, 0))
+
     def after(self, nfev: int, nit: int, failures: int, best: Best, *, success: bool) -> "Campaign":
         """Return the campaign once the present run has ended."""
         overall = self.overall(best)
+        before = overall is self.best and overall.nfev > 0  # a known point is no run's find
         if self.large:
             more: dict[str, Any] = {
                 "large_runs": self.large_runs + 1,
@@ -147,7 +152,7 @@ class Campaign:
             nit=self.nit + nit,
             failures=self.failures + failures,
             best=overall,
-            success=self.success if overall is self.best else success,
+            success=self.success if before else success,
             **more,
         )
 
@@ -168,7 +173,7 @@ class Campaign:
             restarts=self.runs,
         )
         if self.best is not None and self.best.f <= result.fun:
-            found = self.success or "ftarget" in result.stop
+            found = self.success or "ftarget" in result.stop or (self.best.nfev == 0 and result.success)
             combined.update(x=self.best.x.copy(), fun=self.best.f, success=found)
         if self.runs:
             combined.message = f"{result.message} Best of {self.runs + 1} runs."

@@ -102,6 +102,13 @@ class SavedPending(TypedDict):
     f: float
 
 
+class SavedForeign(TypedDict):
+    """A foreign point that waits for the next generation."""
+
+    y: list[float]
+    f: float
+
+
 class SavedPoints(TypedDict):
     """The pending points of the present run."""
 
@@ -109,6 +116,8 @@ class SavedPoints(TypedDict):
     queue: list[SavedPending]
     open: list[SavedPending]
     told: list[SavedPending]
+    foreign: NotRequired[list[SavedForeign]]
+    """Missing where none waits."""
 
 
 class Contents(TypedDict):

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_point, shortened
+from thalweg.search.known import Known
 from thalweg.space import Fixed, Integer, Real, Space, SpaceMap, make_scaled_space, middle
+from thalweg.space.bounds import count_coordinates
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,17 @@ class Described:
     variables: Space | None
 
     @classmethod
-    def read(cls, x0: Any, sigma0: Any, bounds: Any, scale: Any, log: Any, integers: Any) -> "Described":
-        """Read the arguments of `minimize`; `x0` may be a `Space`, which has all the others."""
+    def read(
+        cls, x0: Any, sigma0: Any, bounds: Any, scale: Any, log: Any, integers: Any, known: Known | None = None
+    ) -> "Described":
+        """Read the arguments of `minimize`; `x0` may be a `Space`, which has all the others.
+
+        Without a start and bounds for each coordinate it is the best of the known points.
+        """
+        if x0 is None and known is not None and count_coordinates(bounds) is None:
+            table = known.table()
+            d = table[0].shape[1]
+            x0 = known.points(table, make_scaled_space(bounds, d, sigma0, scale=scale, log=log, integers=integers)[0], d).x[0]
         described = isinstance(x0, Real | Integer | Fixed | Mapping)
         if described or (isinstance(x0, list | tuple) and any(isinstance(each, Real | Integer | Fixed) for each in x0)):
             raise TypeError(f"x0 describes variables, {shortened(x0)}; make it a Space, as in thalweg.Space(rate=Real(0, 1))")

@@ -10,14 +10,14 @@ from thalweg._common.checks import as_array
 from thalweg.space import SpaceMap
 
 
-def check_injected(points: Any, d: int, space: SpaceMap) -> np.ndarray:
-    """Return points (n, d) from a user's argument, one point or several."""
-    given = np.atleast_2d(as_array(points, "points"))
+def check_injected(points: Any, d: int, space: SpaceMap, name: str = "points") -> np.ndarray:
+    """Return points (n, d) from a user's argument of that name, one point or several."""
+    given = np.atleast_2d(as_array(points, name))
     if given.ndim != 2 or given.shape[1] != d:
-        raise ValueError(f"points must have shape (n, {d}) or ({d},), got {np.shape(points)}")
+        raise ValueError(f"{name} must have shape (n, {d}) or ({d},), got {np.shape(points)}")
     if not np.all(np.isfinite(given)):
-        raise ValueError(f"points must be finite, got {given[~np.isfinite(given).all(1)][0].tolist()}")
-    space.check(given, "points")
+        raise ValueError(f"{name} must be finite, got {given[~np.isfinite(given).all(1)][0].tolist()}")
+    space.check(given, name)
     return given
 
 
@@ -37,7 +37,8 @@ def place_injected(
     def place(share: np.ndarray) -> np.ndarray:
         y[:n] = mean + share * (given - mean)
         e[:n] = invert(y)[:n]
-        return np.linalg.norm(e[:n], axis=1, keepdims=True) / longest
+        with np.errstate(over="ignore"):
+            return np.linalg.norm(e[:n], axis=1, keepdims=True) / longest
 
     excess = place(np.ones((n, 1)))
     if np.any(excess > 1):

@@ -47,6 +47,7 @@ def minimize(
     timeout: float | None = None,
     restarts: int = 0,
     bipop: bool = False,
+    known: Any = None,
     seed: Seed = None,
     workers: Workers = 1,
     vectorized: bool = False,
@@ -94,6 +95,9 @@ def minimize(
             random point.
         bipop: True to spend half of the evaluations on runs with smaller populations and steps, which are not counted in
             `restarts` (BIPOP: Hansen 2009).
+        known: Evaluations that are known already: (X, F), the name of a log, rows of `read_log`, or `thalweg.Known(...)`, which
+            can also say that they are those of a similar function. They give mean and spread of the first run's start, in
+            place of x0 and of a ball of sigma0, teach the model, and the best of them may be the result. They are not counted.
         seed: A whole number, None, a numpy Generator or SeedSequence. The result has the one that was used.
         workers: A number of processes (-1: one for each CPU), a map-like callable, any `concurrent.futures.Executor`,
             `thalweg.Ray(...)`, `thalweg.Dask(...)`, or the name of an engine, such as "ray".
@@ -132,6 +136,7 @@ def minimize(
         "popsize": popsize,
         "restarts": restarts,
         "bipop": bipop,
+        "known": known,
         "seed": seed,
         "max_evals": max_evals,
         "max_iter": max_iter,

@@ -18,6 +18,9 @@ from thalweg.search.pending import PendingPoint, PendingPoints
 from thalweg.search.run import Asked, Run
 from thalweg.strategies.strategy import HasBow, HasPlace, State, Strategy
 
+FOREIGN = 2**31
+"""Stands for the generation of a point that was not asked."""
+
 
 class ModelledPoints(PendingPoints):
     """The points of a run with a model. `queue`, `open` and `told` have candidates of the present generation.
@@ -49,6 +52,17 @@ class ModelledPoints(PendingPoints):
         fresh = ModelledPoints(self.run, self.model)
         fresh.surrogate = self.surrogate
         return fresh
+
+    def know(self, y: np.ndarray, f: np.ndarray) -> None:
+        self.surrogate.know(y, f)
+
+    def tell_foreign(self, x: np.ndarray, y: np.ndarray, f: np.ndarray) -> None:
+        for point, place, value in zip(x, y, f.tolist(), strict=True):
+            foreign = PendingPoint(point, place, np.zeros_like(place), FOREIGN, 0, f=value)
+            if self.candidates:
+                self._teach(foreign)
+            else:
+                self.told.append(foreign)
 
     def lacks(self, number: int) -> bool:
         return not self.candidates
@@ -217,6 +231,9 @@ class ModelledPoints(PendingPoints):
         """Tell the model a value."""
         e, y = point.e, point.y
         present = point.generation == self.run.nit
+        if point.generation == FOREIGN:
+            self.surrogate.add_foreign(self.to_standard(y[None])[0], y, point.f)
+            return
         if present and point.index < self.injected:  # it may lie closer to the mean than the point that was evaluated
             y, present = self.run.space.to_search(point.x), False
         e, y = self._as_seen(e[None], y[None])

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_count, as_seed
+from thalweg._common.checks import Seed, as_count, as_flag, as_seed
 from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
 from thalweg.search.campaign import Campaign, check_restarts, first_point
 from thalweg.search.described import Described
+from thalweg.search.foreign import check_foreign, split_foreign
 from thalweg.search.injection import check_injected
+from thalweg.search.known import Known
 from thalweg.search.late import LatePoints
 from thalweg.search.modelled import make_points, strategy_for
 from thalweg.search.pending import PendingPoint
@@ -68,6 +70,7 @@ class Optimizer(SearchView):
         scale: Any = None,
         log: Any = None,
         integers: Any = None,
+        known: Any = None,
         seed: Seed = None,
         max_evals: float | None = None,
         max_iter: float | None = None,
@@ -80,7 +83,8 @@ class Optimizer(SearchView):
         restarts = check_restarts(restarts, bipop)
         budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
         self.seed = as_seed(seed)
-        described = Described.read(x0, sigma0, bounds, scale, log, integers)
+        given = Known.read(known)
+        described = Described.read(x0, sigma0, bounds, scale, log, integers, given)
         self.variables = described.variables
         """The description of the variables, if x0 was one."""
         self.x0 = described.x0
@@ -105,17 +109,22 @@ class Optimizer(SearchView):
         self.late = LatePoints()
         """Open points of runs that have ended."""
         self.started = time.monotonic()
-        self._begin()
+        self._begin(given)
 
-    def _begin(self) -> None:
-        """Begin the run that the campaign is at."""
+    def _begin(self, known: Known | None = None) -> None:
+        """Begin the run that the campaign is at; the first one may start from known points."""
         start = self.campaign.start(self.x0 if self.campaign.runs else self.first, self.space)
         strategy = with_popsize(self.strategy, start.popsize) if self.campaign.runs else self.strategy
         strategy = strategy_for(self.model, strategy)
-        self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances)
+        points = None if known is None else known.points(known.table(self.variables), self.space, self.d)
+        warm = None if known is None or points is None else known.start(points, start.sigma0)
+        self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances, warm)
         """The present run."""
         self.pending = make_points(self.run, self.model)
         """Points of generations that are told in parts; with a model, of all."""
+        if known is not None and points is not None and not known.similar:
+            self.campaign = self.campaign.with_known(points.x[0], float(points.f[0]))
+            self.pending.know(points.y, points.f)
         self._asked: Asked | None = None
         """A generation that was asked, and of which nothing is told yet."""
 
@@ -165,12 +174,14 @@ class Optimizer(SearchView):
         left = self.campaign.evaluations_left(self.run.start) - self.run.nfev
         return self.pending.hand_out(number or self.pending.batch(workers, left), first)
 
-    def tell(self, X: Any, F: Iterable[Any]) -> None:
+    def tell(self, X: Any, F: Iterable[Any], *, foreign: bool = False) -> None:
         """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
 
         Every `popsize` values move the search on, whichever points they belong to. A whole generation in any order and in any
         portions gives the same as at once. Values of a run that has ended meanwhile are counted, but teach nothing. With a
         model the search moves on as soon as enough candidates have values; it waits for none that is still open.
+
+        With `foreign=True` there may be other points among X: they count as evaluations, and good ones teach the search.
 
         >>> es = Optimizer([1.0], popsize=4, method="cma", seed=1)
         >>> X = es.ask()
@@ -179,8 +190,10 @@ class Optimizer(SearchView):
         >>> es.nfev, es.nit, es.failures
         (4, 1, 1)
         """
-        late, points, values = self.late.split(X, F)
-        if not late or len(points):
+        told = check_foreign(X, F, self.d, self.space, self.variables) if as_flag(foreign, "foreign") else (X, F)
+        late, points, values = self.late.split(*told)
+        points, values = self._tell_foreign(points, list(values)) if foreign else (points, values)
+        if len(points) or not (late or foreign):
             self._tell_present(points, values)
         for x, value in late:  # after the others: an error among those must not lose these
             self.late.close(x)
@@ -207,10 +220,26 @@ class Optimizer(SearchView):
         told = sorted(zip(points, values.tolist(), strict=True), key=lambda each: each[0].place)
         self.run.count(np.reshape([point.x for point, _ in told], (-1, self.d)), np.array([f for _, f in told]), failures)
         self.pending.tell(told)
+        self._move_on()
+
+    def _tell_foreign(self, X: np.ndarray, F: Sequence[Any]) -> tuple[np.ndarray, Sequence[Any]]:
+        """Learn from the values of points that were not asked; return those that were, with their values."""
+        if self._asked is not None:
+            self.injected = self.injected[self._asked.injected :]
+            self._split(self._asked)
+        own, (x, f) = split_foreign(X, F, self.pending.holds)
+        self.run.count(x, *numbers(f))
+        self.pending.tell_foreign(x, np.asarray(self.space.to_search(x)), numbers(f)[0])
+        self._move_on()
+        return own
+
+    def _move_on(self) -> None:
+        """Learn from generations that are complete."""
         while (ready := self.pending.complete(self.run.packed, self.run.nit)) is not None:
             e = self.pending.draws(self.run.packed, ready, self.run.nit)
-            y = np.stack([point.y for point in ready])
-            self._learn(Drawn(e, y, self.run.packed), np.array([point.f for point in ready]))
+            y, f = np.stack([point.y for point in ready]), np.array([point.f for point in ready])
+            e, y, f = self.pending.foreign.join(self.run, e, y, f)
+            self._learn(Drawn(e, y, self.run.packed), f)
 
     @property
     def open_points(self) -> list[PendingPoint]:
@@ -291,15 +320,6 @@ class Optimizer(SearchView):
     def _problem(self) -> checkpoint.SavedProblem:
         drawn = callable(self.x0)
         return checkpoint.problem_of(self.strategy, self.model, self.first, drawn, self.campaign, self.space, self.variables)
-
-    def _reasons(self) -> dict[str, float]:
-        """Return the reasons for which the present run has ended, if it has."""
-        return self.run.stop() | self._spent()
-
-    def _spent(self) -> dict[str, float]:
-        if not self.campaign.budget.limits:
-            return {}
-        return self.campaign.spent(self.run.nfev, self.run.nit, self.best.f, self.elapsed)
 
     def _run_result(self) -> "OptimizeResult":
         method = self.method if isinstance(self.method, str) else repr(self.method)

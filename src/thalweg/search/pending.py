@@ -15,6 +15,7 @@ import numpy as np
 
 from thalweg._common.checks import as_array, shortened
 from thalweg.compiled.steps import Steps
+from thalweg.search.foreign import ForeignPoints
 from thalweg.search.run import Asked
 from thalweg.strategies.strategy import State
 
@@ -61,9 +62,11 @@ class PendingPoints:
         self.told: list[PendingPoint] = []
         self.drawn = 0
         """Number of points that the present generation has drawn."""
+        self.foreign = ForeignPoints(popsize)
+        """Points that were told without having been asked."""
 
     def __bool__(self) -> bool:
-        return bool(self.open or self.told or self.queue)
+        return bool(self.open or self.told or self.queue or self.foreign)
 
     @property
     def handed_out(self) -> int:
@@ -79,6 +82,13 @@ class PendingPoints:
     def info(self) -> Mapping[str, float]:
         """Further numbers to show of the last generation, by name."""
         return {}
+
+    def know(self, y: np.ndarray, f: np.ndarray) -> None:
+        """Take known values f of points y of R^d, best first, before the first generation; for models."""
+
+    def tell_foreign(self, x: np.ndarray, y: np.ndarray, f: np.ndarray) -> None:
+        """Take values f of points x, y in R^d, that were not drawn here."""
+        self.foreign.add(y, f)
 
     def emptied(self) -> "PendingPoints":
         """Return the same without any points."""
@@ -146,8 +156,15 @@ class PendingPoints:
             self.told.append(point)
 
     def complete(self, state: State, generation: int) -> list[PendingPoint] | None:
-        """Take a generation of told points, first told first, without those that have faded; None if there are too few."""
-        if len(self.told) < self.popsize:
+        """Take a generation of told points, first told first, without those that have faded; None if there are too few.
+
+        Foreign points that are good enough have the places that are missing in it.
+        """
+        if len(self.told) < self.popsize - self.foreign.ready:
+            return None
+        self.foreign.drop_worse([point.f for point in self.told])
+        wanted = self.popsize - self.foreign.ready
+        if len(self.told) < wanted:
             return None
         late = [point for point in self.told if point.generation < generation]
         faded: set[int] = set()
@@ -156,9 +173,9 @@ class PendingPoints:
             limit = FADED * len(late[0].e)
             faded = {id(point) for point, density in zip(late, now, strict=True) if point.log_density - density > limit}
         self.told = [point for point in self.told if id(point) not in faded]
-        if len(self.told) < self.popsize:
+        if len(self.told) < wanted:
             return None
-        chosen, self.told = self.told[: self.popsize], self.told[self.popsize :]
+        chosen, self.told = self.told[:wanted], self.told[wanted:]
         return sorted(chosen, key=lambda point: point.place)  # whatever the order of telling
 
     def draws(self, state: State, points: Sequence[PendingPoint], generation: int) -> np.ndarray:
@@ -183,6 +200,7 @@ class PendingPoints:
         """Return all of it as JSON's types."""
         return {
             "drawn": self.drawn,
+            **({"foreign": self.foreign.pack()} if self.foreign else {}),
             **{
                 name: [{key: _plain(value) for key, value in asdict(point).items()} for point in points]
                 for name, points in (("queue", self.queue), ("open", self.open_points), ("told", self.told))
@@ -193,6 +211,7 @@ class PendingPoints:
         """Restore what `pack` has returned, in dimension d, with this number of coordinates of the objective's argument."""
         made = {name: [_point(each, coordinates, d) for each in packed.get(name, [])] for name in ("queue", "open", "told")}
         self.queue, self.told, self.drawn = deque(made["queue"]), made["told"], int(packed.get("drawn", 0))
+        self.foreign.unpack(packed.get("foreign", []), d)
         self.open = {}
         for point in made["open"]:
             self.open.setdefault(_key(point.x), []).append(point)

@@ -15,6 +15,7 @@ from thalweg.search.injection import place_injected
 from thalweg.search.result import make_result
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.stopping.stop_tests import Generation, StopTests
+from thalweg.search.warm_start import WarmStart
 from thalweg.space import SpaceMap
 from thalweg.strategies.strategy import HasSqueeze, State, Strategy
 
@@ -41,7 +42,15 @@ class Asked(NamedTuple):
 class Run:
     """A run from its start to its end; `Optimizer` has one at a time."""
 
-    def __init__(self, strategy: Strategy, space: SpaceMap, start: Start, budget: Budget, tolerances: Tolerances) -> None:
+    def __init__(
+        self,
+        strategy: Strategy,
+        space: SpaceMap,
+        start: Start,
+        budget: Budget,
+        tolerances: Tolerances,
+        warm: WarmStart | None = None,
+    ) -> None:
         space.check(start.x0, "x0")
         self.strategy, self.space, self.start, self.budget = strategy, space, start, budget
         self.mean = space.to_search(start.x0)
@@ -64,7 +73,11 @@ class Run:
         import_module("scipy.optimize")  # for the result; while the compiler is busy this takes no time
         self.ahead: Drawn | None
         """The next generation, if it was drawn ahead."""
-        self.packed, self.ahead = self.steps.begin(start.seed, self.mean, start.sigma0)
+        if warm is None:
+            self.packed, self.ahead = self.steps.begin(start.seed, self.mean, start.sigma0)
+        else:
+            self.mean, self.std = warm.mean, warm.std
+            self.packed, self.ahead = self.steps.begin_with(start.seed, warm.mean, warm.root)
         # a third-party object inside cannot be changed from outside
         self.can_squeeze = strategy.traceable and isinstance(strategy, HasSqueeze)
         self.whole = space if cells is not None and strategy.traceable else None

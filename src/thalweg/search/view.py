@@ -67,3 +67,12 @@ class SearchView:
     def elapsed(self) -> float:
         """Seconds since the start, without the time between a checkpoint and its continuation."""
         return time.monotonic() - self.started
+
+    def _reasons(self) -> dict[str, float]:
+        """Return the reasons for which the present run has ended, if it has."""
+        return self.run.stop() | self._spent()
+
+    def _spent(self) -> dict[str, float]:
+        if not self.campaign.budget.limits:
+            return {}
+        return self.campaign.spent(self.run.nfev, self.run.nit, self.best.f, self.elapsed)

@@ -142,6 +142,17 @@ class GNNES:
         step = self.step.init(self.distribution, params, n, d)
         return GNNState(latent, FlowState(params, frame, affine_inverse, step, design, valley))
 
+    def started(self, state: GNNState, mean: Array, root: Array) -> GNNState:
+        """Return a state before the first generation with another latent's frame, and the frame of the flow with it."""
+        latent, flow = self.latent.started(state.latent, mean, root), state.flow
+        if flow is None or self.raw:
+            return GNNState(latent, flow)
+        frame, valley = self.latent.frame(latent).solved(), flow.valley
+        if valley is not None:
+            frame = CurvedFrame.straight(frame.frame)
+            valley = valley._replace(frame=frame)
+        return GNNState(latent, flow._replace(frame=frame, valley=valley))
+
     def ask(self, state: GNNState) -> tuple[Array, Array, GNNState]:
         e, z, latent = self.latent.ask(state.latent)
         if state.flow is None:

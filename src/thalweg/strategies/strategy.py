@@ -127,6 +127,15 @@ class HasShift(HasSqueeze, Protocol):
 
 
 @runtime_checkable
+class HasWarmStart(Protocol):
+    """An optional part of a strategy. Without it, a search from known points begins with their mean and one size alone."""
+
+    def started(self, state: State, mean: Array, root: Array) -> State:
+        """Return a state before the first generation with the search distribution N(mean, root root'), root (d, d)."""
+        ...
+
+
+@runtime_checkable
 class HasAffineScale(Protocol):
     """An optional part of a strategy. Without it, stop tests of the covariance's condition do not apply."""
 

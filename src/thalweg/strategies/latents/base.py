@@ -71,6 +71,12 @@ class Latent(ABC):
         """Translate the search distribution; evolution paths do not change."""
         return state._replace(mean=state.mean + shift)
 
+    def started(self, state: Any, mean: Array, root: Array) -> State:
+        """Begin with the distribution N(mean, root root') instead; a diagonal latent takes its standard deviations."""
+        scale = jnp.linalg.norm(root, axis=1) if self.diagonal else root
+        frame = Frame(mean, scale)
+        return self.absorb(state._replace(sigma=jnp.exp(frame.log_det() / mean.shape[-1])), frame)
+
     def ask(self, state: Any) -> tuple[Array, Array, State]:
         d = state.mean.shape[-1]
         key, draw = jax.random.split(state.key)

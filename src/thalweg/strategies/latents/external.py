@@ -65,6 +65,10 @@ class ExternalLatent(Latent):
     def absorb(self, state: ExternalState, frame: Frame) -> State:
         raise TypeError(f"{type(self).__name__} cannot absorb an affine map; use the flow in raw coordinates (frame='raw')")
 
+    def started(self, state: ExternalState, mean: Array, root: Array) -> ExternalState:
+        """Begin anew at the mean; objects differ in how they take a covariance, so that they get its size alone."""
+        return self.start(state.key, mean, jnp.exp(jnp.linalg.slogdet(root)[1] / mean.shape[-1]))
+
     def ask(self, state: ExternalState) -> tuple[Array, Array, ExternalState]:
         key, draw = jax.random.split(state.key)
         z = self.draw(state.optimiser, int(jax.random.bits(draw, (), jnp.uint32)))
