@@ -16,6 +16,7 @@ from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray
 from thalweg.models import Quadratic
+from thalweg.search.constraints import Constraints
 from thalweg.search.minimize import minimize, resume
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.reevaluate import reevaluate
@@ -46,6 +47,7 @@ __all__ = [
     "XNES",
     "Affine",
     "CauchyNES",
+    "Constraints",
     "Dask",
     "Fixed",
     "Identity",

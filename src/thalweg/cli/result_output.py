@@ -21,6 +21,7 @@ def summary(result: "OptimizeResult", seconds: float) -> str:
         "f": repr(float(result.fun)),
         "x": ",".join(repr(value) for value in result.x.tolist()),
         **({"point": ", ".join(f"{name}={value!r}" for name, value in result.point.items())} if "point" in result else {}),
+        **({"feasible": "yes" if result.feasible else f"no, violation {result.violation:g}"} if "feasible" in result else {}),
         "evaluations": f"{result.nfev} in {result.nit} generation{'s' * (result.nit != 1)}, {took}",
     }
     if result.restarts:

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thalweg._common.checks import Seed, as_count, as_seed
-from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
 from thalweg.search.campaign import Campaign, check_restarts, first_point
+from thalweg.search.constraints import Constraints, Kinds
+from thalweg.search.constraints.told import Told, rows_of
 from thalweg.search.described import Described
 from thalweg.search.injection import check_injected
 from thalweg.search.late import LatePoints
 from thalweg.search.modelled import make_points, strategy_for
 from thalweg.search.pending import PendingPoint
+from thalweg.search.result import conclude
 from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
-from thalweg.search.told import numbers
 from thalweg.search.view import SearchView
 from thalweg.space import Sigma0
 from thalweg.strategies.registry import make_strategy, with_popsize
@@ -68,6 +69,7 @@ class Optimizer(SearchView):
         scale: Any = None,
         log: Any = None,
         integers: Any = None,
+        constraints: Any = None,
         seed: Seed = None,
         max_evals: float | None = None,
         max_iter: float | None = None,
@@ -97,6 +99,11 @@ class Optimizer(SearchView):
         # inf is a budget too: that of a search that nothing but its criteria shall end
         limit = restarts > 0 or (max_evals is None and max_iter is None and timeout is None)
         size = self.strategy.population(len(self.space.to_search(self.first)))
+        self.constraints = Constraints.read(constraints)
+        """Constraints as described; an objective may have some of its own."""
+        self.constraints.check_model(self.model)
+        self.kinds: Kinds | None = None
+        """Kinds of constraints, known once values have been told."""
         self.campaign = Campaign(size, step, self.seed, restarts, bool(bipop), budget, limit)
         """The account over all runs."""
         self.injected = np.empty((0, self.d))
@@ -113,6 +120,8 @@ class Optimizer(SearchView):
         strategy = strategy_for(self.model, strategy)
         self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances)
         """The present run."""
+        if self.kinds is not None:
+            self.run.constrain(self.kinds)
         self.pending = make_points(self.run, self.model)
         """Points of generations that are told in parts; with a model, of all."""
         self._asked: Asked | None = None
@@ -164,8 +173,10 @@ class Optimizer(SearchView):
         left = self.campaign.evaluations_left(self.run.start) - self.run.nfev
         return self.pending.hand_out(number or self.pending.batch(workers, left), first)
 
-    def tell(self, X: Any, F: Iterable[Any]) -> None:
+    def tell(self, X: Any, F: Iterable[Any], G: Any = None, H: Any = None) -> None:
         """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
+
+        With constraints G (n, m) has the values that must not be above 0, and H, if there are any, those that must be 0.
 
         Every `popsize` values move the search on, whichever points they belong to. A whole generation in any order and in any
         portions gives the same as at once. Values of a run that has ended meanwhile are counted, but teach nothing. With a
@@ -178,22 +189,24 @@ class Optimizer(SearchView):
         >>> es.nfev, es.nit, es.failures
         (4, 1, 1)
         """
-        late, points, values = self.late.split(X, F)
+        told = Told.read(F, G, H, self.kinds)
+        if told.kinds is not None and self.kinds is None:
+            self.kinds = self.constraints.made(told.kinds, self.model)
+            self.run.constrain(self.kinds)
+        late, points, places = self.late.split(X, range(len(told.f)))
         if not late or len(points):
-            self._tell_present(points, values)
-        for x, value in late:  # after the others: an error among those must not lose these
+            self._tell_present(points, told.at(places) if late else told)
+        for x, i in late:  # after the others: an error among those must not lose these
             self.late.close(x)
-            f = to_value(value)
-            self.campaign = self.campaign.after_late_value(x, f if isinstance(f, float) else None, self.nfev + 1)
+            self.campaign = self.campaign.after_late_value(told.best(i, x, self.nfev + 1, self.kinds))
 
-    def _tell_present(self, X: Any, F: Iterable[Any]) -> None:
+    def _tell_present(self, X: Any, told: Told) -> None:
         """Learn from values of the present run."""
-        values, failures = numbers(F)
         asked = self._asked
-        if asked is not None and asked.is_told_by(X, values):
-            self.run.count(asked.x, values, failures)
+        if asked is not None and asked.is_told_by(X, told.f):
+            self.run.count(asked.x, told)
             self.injected = self.injected[asked.injected :]
-            self._learn(asked.drawn, values)
+            self._learn(asked.drawn, told.f, told.rows)
             return
         if asked is not None:
             self.injected = self.injected[asked.injected :]
@@ -201,29 +214,30 @@ class Optimizer(SearchView):
         if not self.pending.open:
             raise ValueError("there is no open generation to tell: call ask first, and tell each point once")
         points = self.pending.find(X, self.d)
-        if len(values) != len(points):
-            raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {len(values)}")
-        told = sorted(zip(points, values.tolist(), strict=True), key=lambda each: each[0].place)
-        self.run.count(np.reshape([point.x for point, _ in told], (-1, self.d)), np.array([f for _, f in told]), failures)
-        self.pending.tell(told)
+        if len(told.f) != len(points):
+            raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {len(told.f)}")
+        told = told.at(order := sorted(range(len(points)), key=lambda i: points[i].place))
+        self.run.count(np.reshape([points[i].x for i in order], (-1, self.d)), told)
+        self.pending.tell(told.to(points[i] for i in order))
         while (ready := self.pending.complete(self.run.packed, self.run.nit)) is not None:
             e = self.pending.draws(self.run.packed, ready, self.run.nit)
             y = np.stack([point.y for point in ready])
-            self._learn(Drawn(e, y, self.run.packed), np.array([point.f for point in ready]))
+            self._learn(Drawn(e, y, self.run.packed), np.array([point.f for point in ready]), rows_of(ready, self.kinds))
 
     @property
     def open_points(self) -> list[PendingPoint]:
         """The points of the present run that were asked and not told, oldest first; without a generation asked as a whole."""
         return sorted(self.pending.open_points, key=lambda point: point.place)
 
-    def abandon(self, X: Any, F: Iterable[Any]) -> None:
+    def abandon(self, X: Any, F: Iterable[Any], G: Any = None, H: Any = None) -> None:
         """End the open generation without learning from it; values that are not NaN still count."""
         if self.model is not None:
             raise ValueError("with a model no generation can be abandoned; tell the values that are known")
-        values, failures = numbers(F)
-        if self._asked is None or not self._asked.is_told_by(X, values):
+        told = Told.read(F, G, H, self.kinds)
+        if self._asked is None or not self._asked.is_told_by(X, told.f):
             raise ValueError("X and F must be those of the last ask, of which nothing may be told yet")
-        self.run.count(self._asked.x[~np.isnan(values)], values[~np.isnan(values)], failures)
+        known = np.flatnonzero(~np.isnan(told.f))
+        self.run.count(self._asked.x[known], told.at(known))
         self.run.move_to(self._asked.drawn.state)
         self._asked = None
 
@@ -250,6 +264,7 @@ class Optimizer(SearchView):
     def result(self) -> "OptimizeResult":
         """The result of all runs so far; `stop` and `message` are those of the present run, even if another follows."""
         result = self.campaign.include(self._run_result())
+        conclude(result, self.best, self.run.lagrangian)
         if self.variables is not None and self.variables.names is not None:
             result.point = self.variables.point(result.x)
         return result
@@ -279,7 +294,8 @@ class Optimizer(SearchView):
         """Continue from a snapshot of an optimiser with the same arguments; `path` is named in errors."""
         checkpoint.compare(self._problem(), saved, path)
         self.campaign = checkpoint.campaign_of(saved, self.campaign)
-        if self.campaign.runs:
+        self.kinds = checkpoint.kinds_of(saved)
+        if self.campaign.runs or self.kinds is not None:
             self._begin()
         checkpoint.restore_run(saved, self.run, self.pending, path)
         self.injected = saved.arrays["injected"]
@@ -296,7 +312,7 @@ class Optimizer(SearchView):
     def _spent(self) -> dict[str, float]:
         if not self.campaign.budget.limits:
             return {}
-        return self.campaign.spent(self.run.nfev, self.run.nit, self.best.f, self.elapsed)
+        return self.campaign.spent(self.run.nfev, self.run.nit, self.best.reached, self.elapsed)
 
     def _run_result(self) -> "OptimizeResult":
         method = self.method if isinstance(self.method, str) else repr(self.method)
@@ -320,9 +336,9 @@ class Optimizer(SearchView):
         self.pending.add(asked, self.run.nit)
         self.pending.hand_out(len(asked.x))
 
-    def _learn(self, drawn: Drawn, f: np.ndarray) -> None:
+    def _learn(self, drawn: Drawn, f: np.ndarray, rows: np.ndarray | None = None) -> None:
         """Move the search on by a generation."""
         self.pending.move_on(drawn.state)
-        self.run.learn(drawn, f)
+        self.run.learn(drawn, f, rows)
         self.run.info |= self.pending.info
         self._asked = None

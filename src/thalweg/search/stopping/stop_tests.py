@@ -59,6 +59,11 @@ class StopTests:
         self.stagnation = stagnation_time(self.tolerances.tolstagnation, self.d, self.popsize)
         self.tests = self.tolerances.tests()
 
+    def ignore_stagnation(self) -> None:
+        """Turn the test for stagnation off, unless it was asked for: values are those of a moving function."""
+        if self.tolerances.tolstagnation is None:
+            self.stagnation = 0.0
+
     def observe(self, now: Generation, previous_mean: np.ndarray) -> None:
         """Take a generation into account and renew `reasons`."""
         best = float(now.f[0])

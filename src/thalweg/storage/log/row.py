@@ -59,7 +59,9 @@ class Evaluation(Fields):
     def outcome(self) -> Outcome:
         """Return the outcome that was recorded, without its note. A failure counts as answered: it was dealt with before."""
         value = self.f if self.error is None else Failure(self.error, answered=True)
-        return Outcome(value, self.worker, self.seconds, self.attempts)
+        g, h = self.extra.get("g"), self.extra.get("h")
+        rows = None if g is None and h is None else (_tuple(g), _tuple(h))
+        return Outcome(value, self.worker, self.seconds, self.attempts, rows=rows)
 
     def plain(self) -> dict[str, Any]:
         """Return the values of all `COLUMNS` as plain Python objects, by name."""
@@ -110,7 +112,8 @@ def encode(row: Evaluation) -> bytes:
     >>> encode(Evaluation(0, 2, 1, np.array([0.1, -0.0]), -np.inf, None, "host:71", 0.5, 1)).decode()
     '{"run": 0, "generation": 2, "index": 1, "x": [0.1, -0.0], "f": -1e999, "error": null, ... "attempts": 1}'
     """
-    return ("{" + ", ".join(f'"{name}": {_json(value)}' for name, value in row.plain().items()) + "}").encode()
+    values = {name: value for name, value in row.plain().items() if value is not None or name in Fields._fields}
+    return ("{" + ", ".join(f'"{name}": {_json(value)}' for name, value in values.items()) + "}").encode()
 
 
 def decode(line: bytes) -> Evaluation:
@@ -124,6 +127,10 @@ def decode(line: bytes) -> Evaluation:
 def from_plain(found: Any) -> Evaluation:
     """Return the evaluation in a dictionary of plain objects. Unknown columns are left out; a wrong one raises an error."""
     return Evaluation.from_columns({column.name: column.read(found) for column in COLUMNS})
+
+
+def _tuple(values: np.ndarray | None) -> tuple[float, ...]:
+    return () if values is None else tuple(values.tolist())
 
 
 def _json(value: Any) -> str:
@@ -173,6 +180,8 @@ COLUMNS: list[Column] = [
     Column("worker", TEXT, attrgetter("worker")),
     Column("seconds", NUMBER, attrgetter("seconds")),
     Column("attempts", COUNT, attrgetter("attempts"), null=NEVER),
+    Column("g", NUMBERS, lambda outcome: None if outcome.rows is None else outcome.rows[0]),
+    Column("h", NUMBERS, lambda outcome: outcome.rows[1] or None if outcome.rows is not None else None),
 ]
 """Columns in the order of the log. A further one is an entry at the end, and `Evaluation.extra` has its values; logs that were
 written without it remain readable."""
