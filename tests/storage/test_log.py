@@ -139,11 +139,11 @@ def test_pandas_reads_the_columns(tmp_path):
         log.append(ROWS)
         table.append(ROWS)
         lines = pandas.read_json(tmp_path / "run.jsonl", lines=True)
-        assert list(pandas.read_parquet(tmp_path / "run.parquet").columns) == list(Evaluation._fields)  # no part so far
+        assert list(pandas.read_parquet(tmp_path / "run.parquet").columns) == [column.name for column in COLUMNS]  # no part so far
     parts = pandas.read_parquet(tmp_path / "run.parquet")
     exact = pandas.DataFrame(read_log(tmp_path / "run.jsonl"))
     for frame in (lines, parts, exact):
-        assert list(frame.columns) == list(Evaluation._fields)
+        assert list(frame.columns)[: len(Evaluation._fields)] == list(Evaluation._fields)
         assert frame.f.tolist()[:3] == [1.5, -np.inf, np.inf]
         assert np.isnan(frame.f[3])
         assert frame.f[4] == 0.1 + 0.2

@@ -47,7 +47,8 @@ class Evaluation(Fields):
         """Make a row from the values of all `COLUMNS`, by name."""
         row = cls(*(values[name] for name in cls._fields))
         if len(COLUMNS) > len(row):
-            row.extra = {column.name: values[column.name] for column in COLUMNS if not column.required}
+            further = [column for column in COLUMNS if not column.required]
+            row.extra = {each.name: values[each.name] for each in further if each.is_shown(values[each.name])}
         return row
 
     @classmethod
@@ -90,11 +91,17 @@ class Column:
     """Returns the value, given the outcome of an evaluation."""
     null: Any = None
     """Value of the row where the log has null; `NEVER` if null is an error."""
+    sparse: bool = False
+    """True if lines without a value leave the column out."""
 
     @property
     def required(self) -> bool:
         """True for the columns that every log has."""
         return self.name in Fields._fields
+
+    def is_shown(self, value: Any) -> bool:
+        """Return whether a line with this value has the column."""
+        return value is not None or not self.sparse
 
     def to_plain(self, value: Any) -> Any:
         """Convert a value for the log."""
@@ -112,7 +119,8 @@ def encode(row: Evaluation) -> bytes:
     >>> encode(Evaluation(0, 2, 1, np.array([0.1, -0.0]), -np.inf, None, "host:71", 0.5, 1)).decode()
     '{"run": 0, "generation": 2, "index": 1, "x": [0.1, -0.0], "f": -1e999, "error": null, ... "attempts": 1}'
     """
-    values = {name: value for name, value in row.plain().items() if value is not None or name in Fields._fields}
+    plain = row.plain()
+    values = {column.name: plain[column.name] for column in COLUMNS if column.is_shown(plain[column.name])}
     return ("{" + ", ".join(f'"{name}": {_json(value)}' for name, value in values.items()) + "}").encode()
 
 
@@ -180,8 +188,8 @@ COLUMNS: list[Column] = [
     Column("worker", TEXT, attrgetter("worker")),
     Column("seconds", NUMBER, attrgetter("seconds")),
     Column("attempts", COUNT, attrgetter("attempts"), null=NEVER),
-    Column("g", NUMBERS, lambda outcome: None if outcome.rows is None else outcome.rows[0]),
-    Column("h", NUMBERS, lambda outcome: outcome.rows[1] or None if outcome.rows is not None else None),
+    Column("g", NUMBERS, lambda outcome: None if outcome.rows is None else outcome.rows[0], sparse=True),
+    Column("h", NUMBERS, lambda outcome: None if outcome.rows is None else outcome.rows[1] or None, sparse=True),
 ]
 """Columns in the order of the log. A further one is an entry at the end, and `Evaluation.extra` has its values; logs that were
 written without it remain readable."""
