@@ -123,6 +123,8 @@ ENTRANTS: dict[str, Callable[[Counted, int], None]] = {
     "gnn-cma": by_thalweg("gnn-cma"),
     "COBYLA": by_cobyla,
 }
+PEER = "fmin_con2"
+"""Entrant that the others are compared with."""
 NAMES = {"cma": "`cma`", "gnn-cma": "`gnn-cma`", "fmin_con2": "pycma `fmin_con2`", "COBYLA": "scipy COBYLA"}
 
 
@@ -166,31 +168,26 @@ def share(row: Row) -> float:
 
 
 def table(report: dict[str, Any]) -> str:
-    """Return the table of shares of targets, with the difference from pycma, over problems that all entrants have had."""
-    rows = report["rows"]
-    problems = sorted(
-        set.intersection(
-            *({(row["d"], row["function"], row["instance"]) for row in rows if row["entrant"] == name} for name in ENTRANTS)
-        )
-    )
-    shares = {(row["entrant"], row["d"], row["function"], row["instance"]): share(row) for row in rows}
-    counts = ", ".join(f"{sum(p[0] == d for p in problems)} in d = {d}" for d in DIMENSIONS)
+    """Return the shares of targets of each entrant beside those of pycma, over the problems that both have had."""
+    shares: dict[str, dict[tuple[int, int, int], float]] = {name: {} for name in ENTRANTS}
+    for row in report["rows"]:
+        shares[row["entrant"]][row["d"], row["function"], row["instance"]] = share(row)
     lines: list[list[str]] = []
     for name in ENTRANTS:
-        cells = [NAMES[name]]
-        for d in (*DIMENSIONS, None):
-            own = np.array([shares[name, *p] for p in problems if d in (p[0], None)])
-            cells.append(f"{own.mean():.3f}" if len(own) else "-")
-        other = np.array([shares[name, *p] - shares["fmin_con2", *p] for p in problems])
-        index = np.random.default_rng(0).integers(len(other), size=(2000, len(other)))
-        low, high = np.percentile(other[index].mean(1), (2.5, 97.5))
-        ahead, behind = int(np.sum(other > 0)), int(np.sum(other < 0))
-        cells.append("-" if name == "fmin_con2" else f"{other.mean():+.3f} [{low:+.3f}, {high:+.3f}]")
-        cells.append("-" if name == "fmin_con2" else f"{ahead} / {behind}")
-        lines.append(cells)
-    head = ["", *(f"d = {d}" for d in DIMENSIONS), "all", "difference from pycma", "ahead / behind"]
-    instances = sorted({p[2] for p in problems})
-    note = f"Problems: {counts}; instances {', '.join(map(str, instances))}; {BUDGET} d evaluations each."
+        if name == PEER or not (problems := sorted(shares[name].keys() & shares[PEER].keys())):
+            continue
+        own, other = (np.array([shares[each][problem] for problem in problems]) for each in (name, PEER))
+        dimension = np.array([problem[0] for problem in problems])
+        pairs = [(own[dimension == d], other[dimension == d]) for d in DIMENSIONS]
+        cells = [f"{a.mean():.3f} / {b.mean():.3f} ({len(a)})" if len(a) else "-" for a, b in (*pairs, (own, other))]
+        index = np.random.default_rng(0).integers(len(own), size=(2000, len(own)))
+        low, high = np.percentile((own - other)[index].mean(1), (2.5, 97.5))
+        wins = f"{int(np.sum(own > other))} / {int(np.sum(own < other))}"
+        lines.append([NAMES[name], *cells, f"{(own - other).mean():+.3f} [{low:+.3f}, {high:+.3f}]", wins])
+    head = ["entrant / pycma (problems)", *(f"d = {d}" for d in DIMENSIONS), "all", "difference", "ahead / behind"]
+    instances = ", ".join(map(str, sorted({row["instance"] for row in report["rows"]})))
+    functions = len({row["function"] for row in report["rows"]})
+    note = f"{functions} of the 54 functions so far, instance {instances}, {report['meta']['budget']} d evaluations each."
     return f"{markdown(head, lines)}\n\n{note}"
 
 
