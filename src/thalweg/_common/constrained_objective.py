@@ -60,8 +60,8 @@ class ConstrainedObjective:
     """An objective whose values carry those of constraints: (f, g, h); `required` makes a plain number a failure.
 
     >>> disc = Limited(lambda x: x @ x, np.array(-np.inf), np.array(1.0))
-    >>> ConstrainedObjective(lambda x: x[0], (disc,))(np.array([3.0, 0.0]))
-    (3.0, (8.0,), ())
+    >>> ConstrainedObjective(lambda x: 2.5, (disc,))(np.array([3.0, 0.0]))
+    (2.5, (8.0,), ())
     """
 
     fun: Callable[..., Any]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -11,8 +11,14 @@ from thalweg.search.campaign import Best
 from thalweg.search.constraints.kinds import Kinds, read_rows
 from thalweg.search.told import numbers
 
-if TYPE_CHECKING:
-    from thalweg.search.pending import PendingPoint
+
+class HasRows(Protocol):
+    """A point that keeps its constraint values."""
+
+    rows: np.ndarray | None
+
+
+Point = TypeVar("Point", bound=HasRows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +57,7 @@ class Told:
         i = np.asarray(places, int)
         return Told(self.f[i], self.failed[i], None if self.rows is None else self.rows[i], self.kinds)
 
-    def to(self, points: Iterable["PendingPoint"]) -> "Iterator[tuple[PendingPoint, float]]":
+    def to(self, points: Iterable[Point]) -> Iterator[tuple[Point, float]]:
         """Give the points their constraint values, and yield each with its value."""
         for i, point in enumerate(points):
             point.rows = None if self.rows is None else self.rows[i]
@@ -66,7 +72,7 @@ class Told:
         return Best(x.copy(), float(self.f[i]), nfev, float(kinds.violation(self.rows[i])), self.rows[i].copy())
 
 
-def rows_of(points: "Sequence[PendingPoint]", kinds: Kinds | None) -> np.ndarray | None:
+def rows_of(points: Sequence[HasRows], kinds: Kinds | None) -> np.ndarray | None:
     """Return the constraint values of a generation of points, NaN where there are none; None without constraints."""
     if kinds is None:
         return None
