@@ -17,6 +17,7 @@ from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray
 from thalweg.models import Quadratic
+from thalweg.search.constraints import Constraints
 from thalweg.search.known import Known
 from thalweg.search.minimize import minimize, resume
 from thalweg.search.optimizer import Optimizer
@@ -48,6 +49,7 @@ __all__ = [
     "XNES",
     "Affine",
     "CauchyNES",
+    "Constraints",
     "Dask",
     "Fixed",
     "Identity",

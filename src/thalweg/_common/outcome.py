@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from thalweg._common.checks import shortened
+from thalweg._common.constrained_objective import Rows, split
 
 logger = logging.getLogger("thalweg")
 
@@ -55,6 +56,8 @@ class Outcome(NamedTuple):
     """Number of times the evaluation was started."""
     note: Any = None
     """Note of a `Noted` value."""
+    rows: Rows | None = None
+    """Constraint values g and h, if the objective has returned any."""
 
     @property
     def f(self) -> float:
@@ -109,10 +112,19 @@ def evaluate_here(
     fun: Objective, args: tuple[Any, ...], x: np.ndarray, caught: tuple[type[BaseException], ...] = (Exception,)
 ) -> Outcome:
     """Evaluate one point in this thread. Exceptions of the types `caught` count as failures."""
-    started = time.perf_counter()
+    started, rows = time.perf_counter(), None
     try:
-        returned = fun(x, *args)
+        returned, rows = split(fun(x, *args))
     except caught as error:
         returned = raised(error)
     seconds = time.perf_counter() - started
-    return Outcome(to_value(returned), threading.current_thread().name, seconds, note=note_of(returned))
+    return Outcome(
+        checked(to_value(returned), rows), threading.current_thread().name, seconds, note=note_of(returned), rows=rows
+    )
+
+
+def checked(value: float | Failure, rows: Rows | None) -> float | Failure:
+    """Return the value, or a failure if a constraint value is not finite."""
+    if rows is None or isinstance(value, Failure) or np.all(np.isfinite(rows[0] + rows[1])):
+        return value
+    return Failure(f"the constraints have the values {shortened(rows[0] + rows[1])}", answered=True)

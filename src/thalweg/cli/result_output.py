@@ -23,6 +23,7 @@ def summary(result: "OptimizeResult", seconds: float) -> str:
         "point" if by_name else "x": ", ".join(f"{name}={value!r}" for name, value in result.point.items())
         if by_name
         else ",".join(repr(value) for value in result.x.tolist()),
+        **({"feasible": "yes" if result.feasible else f"no, violation {result.violation:g}"} if "feasible" in result else {}),
         "evaluations": f"{result.nfev} in {result.nit} generation{'s' * (result.nit != 1)}, {took}",
     }
     if result.restarts:

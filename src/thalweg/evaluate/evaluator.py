@@ -2,13 +2,14 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from thalweg._common.checks import as_count, as_positive, listed, shortened
+from thalweg._common.constrained_objective import Rows
 from thalweg._common.mapping_objective import MappingObjective
 from thalweg._common.outcome import NOT_FINISHED, Failure, Objective, Outcome
 from thalweg.evaluate.base import Engine, PointId
@@ -25,8 +26,10 @@ Record = Callable[[int, Outcome], None]
 class Interrupted(KeyboardInterrupt):
     """The user pressed Ctrl-C during the evaluation of a generation."""
 
-    def __init__(self, values: np.ndarray) -> None:
+    def __init__(self, values: np.ndarray, rows: list[Rows | None] | None = None) -> None:
         super().__init__()
+        self.rows = rows
+        """Constraint values, if there are any."""
         self.values = values
         """Function values of the generation, NaN where the evaluation had not finished."""
 
@@ -76,6 +79,8 @@ class Evaluator(AbstractContextManager["Evaluator"]):
         """First exception that the objective raised."""
         self.answered = False
         """True once the objective has returned anything."""
+        self.rows: list[Rows | None] | None = None
+        """Constraint values of the last generation, by point; None without any."""
 
     def __call__(
         self,
@@ -92,7 +97,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             known: Outcomes by index, for points that need not be evaluated.
             record: Called with each new outcome as soon as it is known.
         """
-        known = known or {}
+        known, self.rows = known or {}, None
         outcomes: list[Outcome | None] = [known.get(i) for i in range(len(points))]
         missing = [i for i, outcome in enumerate(outcomes) if outcome is None]
 
@@ -110,10 +115,12 @@ class Evaluator(AbstractContextManager["Evaluator"]):
                     self.answered = True
                     return values
         except KeyboardInterrupt:
-            raise Interrupted(np.array([np.nan if outcome is None else outcome.f for outcome in outcomes])) from None
+            values = np.array([np.nan if outcome is None else outcome.f for outcome in outcomes])
+            raise Interrupted(values, rows_of(outcomes)) from None
         for x, outcome in zip(points, outcomes, strict=True):
             self._count(x, Outcome(NOT_FINISHED) if outcome is None else outcome)
         self.raise_if_all_failed()
+        self.rows = rows_of(outcomes)
         return np.array([np.nan if outcome is None else outcome.f for outcome in outcomes])
 
     @property
@@ -230,3 +237,9 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             if isinstance(self.fun, MappingObjective) and self.fun.form == "plain":
                 where = self.fun.shown(x)
             logger.warning("%s, at %s", failure.reason, where, exc_info=failure.error)
+
+
+def rows_of(outcomes: Sequence[Outcome | None]) -> list[Rows | None] | None:
+    """Return the constraint values of outcomes; None if none has any."""
+    rows = [None if outcome is None else outcome.rows for outcome in outcomes]
+    return rows if any(row is not None for row in rows) else None

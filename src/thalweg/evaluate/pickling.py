@@ -15,19 +15,20 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from thalweg._common import checks, mapping_objective, outcome
+from thalweg._common import checks, constrained_objective, mapping_objective, outcome
 from thalweg._common.checks import shortened
-from thalweg._common.outcome import Failure, Objective, Outcome, evaluate_here, to_value
+from thalweg._common.constrained_objective import Rows, split
+from thalweg._common.outcome import Failure, Objective, Outcome, checked, evaluate_here, to_value
 
-PackedOutcome = tuple[float | None, str, bool, bytes | None, str, str, float | None, bytes | None]
-"""An outcome between processes: value, reason, answered, pickled error, traceback, worker, seconds, pickled note."""
+PackedOutcome = tuple[float | None, str, bool, bytes | None, str, str, float | None, bytes | None, Rows | None]
+"""An outcome between processes: value, reason, answered, pickled error, traceback, worker, seconds, note, constraints."""
 
 
 def pickle_objective(fun: Objective, args: tuple[Any, ...]) -> bytes:
     """Return a pickle, for any Python process, of a function from a point to a `PackedOutcome`."""
     import cloudpickle
 
-    by_value = (outcome, checks, mapping_objective, sys.modules[__name__])
+    by_value = (outcome, checks, constrained_objective, mapping_objective, sys.modules[__name__])
     for module in by_value:
         cloudpickle.register_pickle_by_value(module)
     try:
@@ -46,25 +47,25 @@ def _packing(fun: Objective, args: tuple[Any, ...]) -> Callable[[np.ndarray], Pa
     def evaluate(x: np.ndarray) -> PackedOutcome:
         worker = f"{platform.node()}:{os.getpid()}"
         x = np.array(x)  # arrays from shared memory are read-only
-        value, _, seconds, _, note = evaluate_here(fun, args, x, (Exception, SystemExit))
+        value, _, seconds, _, note, rows = evaluate_here(fun, args, x, (Exception, SystemExit))
         if not isinstance(value, Failure):
-            return value, "", True, None, "", worker, seconds, None if note is None else pickle.dumps(note)
+            return value, "", True, None, "", worker, seconds, None if note is None else pickle.dumps(note), rows
         pickled, text = None, ""
         if value.error is not None:
             text = "".join(traceback.format_exception(value.error))
             with suppress(Exception):  # not every exception can be pickled; its text can
                 pickle.loads(pickle.dumps(value.error))
                 pickled = pickle.dumps(value.error)
-        return None, value.reason, value.answered, pickled, text, worker, seconds, None
+        return None, value.reason, value.answered, pickled, text, worker, seconds, None, rows
 
     return evaluate
 
 
 def unpack(packed: PackedOutcome) -> Outcome:
     """Return the outcome that another process has sent."""
-    value, reason, answered, pickled, text, worker, seconds, note = packed
+    value, reason, answered, pickled, text, worker, seconds, note, rows = packed
     if value is not None:
-        return Outcome(value, worker, seconds, note=None if note is None else pickle.loads(note))
+        return Outcome(value, worker, seconds, note=None if note is None else pickle.loads(note), rows=rows)
     error: BaseException | None = None
     if not answered:
         try:
@@ -72,7 +73,7 @@ def unpack(packed: PackedOutcome) -> Outcome:
         except Exception:  # this process may not know its class
             error = RuntimeError(reason)
         error.add_note(f"\nIn the worker {worker}:\n{text}")
-    return Outcome(Failure(reason, error, answered), worker, seconds)
+    return Outcome(Failure(reason, error, answered), worker, seconds, rows=rows)
 
 
 @dataclass
@@ -98,4 +99,5 @@ def as_outcome(answer: Any) -> Outcome:
         return answer
     if isinstance(answer, tuple) and len(cast("PackedOutcome", answer)) == len(get_args(PackedOutcome)):
         return unpack(cast("PackedOutcome", answer))
-    return Outcome(to_value(answer))
+    value, rows = split(answer)
+    return Outcome(checked(to_value(value), rows), rows=rows)

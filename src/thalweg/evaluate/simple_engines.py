@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from thalweg._common.outcome import Objective, Outcome, evaluate_here, raised, to_value
+from thalweg._common.outcome import Objective, Outcome, checked, evaluate_here, raised, to_value
 from thalweg.evaluate.base import Engine, PointId
 from thalweg.evaluate.pickling import PortableObjective, as_outcome
 
@@ -52,6 +52,13 @@ def evaluate_vectorized(fun: Objective, args: tuple[Any, ...], points: np.ndarra
     seconds = time.perf_counter() - started
     if returned is None:
         return [Outcome(failure or to_value(None), None, seconds)] * len(points)
+    if isinstance(returned, tuple) and len(parts := cast("tuple[Any, ...]", returned)) in (2, 3) and np.ndim(parts[1]) == 2:
+        return _with_rows(values_of(parts[0], points, seconds), parts[1:], points, seconds)
+    return values_of(returned, points, seconds)
+
+
+def values_of(returned: Any, points: np.ndarray, seconds: float) -> list[Outcome] | np.ndarray:
+    """Return the values that a vectorized objective has returned."""
     try:
         values = np.asarray(returned)
     except ValueError:  # a ragged list
@@ -65,6 +72,19 @@ def evaluate_vectorized(fun: Objective, args: tuple[Any, ...], points: np.ndarra
     if values.dtype.kind in "biuf":  # numbers already: no loop over large generations
         return values.astype(float)
     return [Outcome(to_value(value), None, seconds) for value in values.tolist()]
+
+
+def _with_rows(values: list[Outcome] | np.ndarray, parts: tuple[Any, ...], points: np.ndarray, seconds: float) -> list[Outcome]:
+    """Return outcomes with constraint values, G (n, m) and H (n, k) or none."""
+    found = [Outcome(value, None, seconds) for value in values.tolist()] if isinstance(values, np.ndarray) else values
+    G, H = (np.asarray(part, float) for part in (parts[0], parts[1] if len(parts) > 1 else np.empty((len(points), 0))))
+    if not (G.ndim == H.ndim == 2 and len(G) == len(H) == len(points)):
+        raise ValueError(
+            f"with vectorized=True fun must return one row of constraint values per point: got shapes {G.shape} and {H.shape} "
+            f"for {len(points)} points, wanted ({len(points)}, m)"
+        )
+    rows = [(tuple(g), tuple(h)) for g, h in zip(G.tolist(), H.tolist(), strict=True)]
+    return [each._replace(value=checked(each.value, row), rows=row) for each, row in zip(found, rows, strict=True)]
 
 
 def evaluate_by_map(fun: Objective, args: tuple[Any, ...], mapper: MapLike, points: np.ndarray) -> Iterator[Outcome]:

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +27,8 @@ QUOTED = 400
 READ = 2**20
 """Number of bytes read from the end of stdout and stderr; the output may be much longer."""
 
+Value = float | tuple[float, list[float], list[float]]
+"""A value, or one with those of constraints g and h."""
 Point = Sequence[float] | Mapping[str, float]
 """A point: its coordinates, or a mapping of names to values."""
 
@@ -58,7 +61,8 @@ class Command:
     Without a placeholder for the point, the program gets the JSON of the point on standard input. Numbers are written with all
     their digits. If the program takes -1 for an option, write `-- {x}`.
 
-    The value is the last line on stdout that is a number, or a JSON object with a number "f". If there is none, the exit status
+    The value is the last line on stdout that is a number, or a JSON object with a number "f". Its lists "g" and "h", if it has
+    them, are the values of constraints, g <= 0 and h = 0. If there is no value, the exit status
     is not 0, or `timeout` is exceeded, which kills all processes of the program, a `ProgramError` quotes the end of stderr.
     """
 
@@ -82,8 +86,8 @@ class Command:
         if self.timeout is not None:
             as_positive(self.timeout, "timeout")
 
-    def __call__(self, x: Any) -> float:
-        """Return the value at the point x, a vector of shape (d,) or a mapping of names to numbers."""
+    def __call__(self, x: Any) -> Value:
+        """Return the value at x, a vector of shape (d,) or a mapping of names to numbers; with constraints (f, g, h)."""
         point: Point = dict(x) if isinstance(x, Mapping) else np.atleast_1d(as_array(x, "x")).tolist()
         with contextlib.ExitStack() as stack:
             folder: str | None = None
@@ -206,9 +210,11 @@ class Command:
         return shortened(self.command if isinstance(self.command, str) else shlex.join(self.command))
 
 
-def parse_value(stdout: str) -> float | None:
+def parse_value(stdout: str) -> Value | None:
     r"""Return the value in the output of a program: JSON with a number "f", or the last line that is a number or such JSON.
 
+    >>> parse_value('{"f": 3, "g": [-1, 0.5]}')
+    (3.0, [-1.0, 0.5], [])
     >>> parse_value("step 1\n0.25\ndone"), parse_value('{"f": 3, "mass": 7}'), parse_value("no idea")
     (0.25, 3.0, None)
     """
@@ -219,8 +225,15 @@ def parse_value(stdout: str) -> float | None:
             found: Any = json.loads(text)
             value: Any = found.get("f") if isinstance(found, dict) else None
             if isinstance(value, int | float) and not isinstance(value, bool):
-                return float(value)
+                limited = "g" in found or "h" in found
+                return (float(value), _numbers(found.get("g", [])), _numbers(found.get("h", []))) if limited else float(value)
     return None
+
+
+def _numbers(values: Any) -> list[float]:
+    """Return a list of JSON as numbers, NaN for what is none."""
+    listed = values if isinstance(values, list) else [values]
+    return [float(v) if isinstance(v, int | float) and not isinstance(v, bool) else nan for v in listed]
 
 
 def kill_programs() -> None:

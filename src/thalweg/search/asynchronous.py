@@ -11,6 +11,7 @@ from thalweg._common.outcome import Outcome
 from thalweg.evaluate import PointId
 from thalweg.search.loop import Loop
 from thalweg.search.pending import PendingPoint
+from thalweg.search.synchronous import columns
 from thalweg.storage.log import Evaluation
 
 logger = logging.getLogger("thalweg")
@@ -83,7 +84,7 @@ class AsynchronousLoop(Loop):
             return
         self.evaluate.answered = self.evaluate.answered or row.error is None
         self.es.run.failures += row.error is not None
-        self._tell(row[:3], row.f)
+        self._tell(row[:3], row.outcome())
 
     def _refill(self) -> None:
         """Start as many points as there are idle workers."""
@@ -109,9 +110,10 @@ class AsynchronousLoop(Loop):
             self.record(*cast("Place", place), self.running[place].x, outcome)
         self.es.run.failures += self.evaluate.failures - failures
         for place, outcome in found:
-            self._tell(place, outcome.f)
+            self._tell(place, outcome)
 
-    def _tell(self, place: PointId, f: float) -> None:
+    def _tell(self, place: PointId, outcome: Outcome) -> None:
         self.consistent = False
-        self.es.tell(self.running.pop(place).x[None], [f])
+        rows = None if outcome.rows is None else [outcome.rows]
+        self.es.tell(self.running.pop(place).x[None], [outcome.f], *columns(rows))
         self.consistent = True

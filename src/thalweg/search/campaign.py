@@ -32,6 +32,20 @@ class Best(NamedTuple):
     x: np.ndarray
     f: float
     nfev: int
+    violation: float = 0.0
+    """Largest violation of a constraint; 0 where the point is feasible, or where there are no constraints."""
+    rows: np.ndarray | None = None
+    """Values of its constraints."""
+
+    @property
+    def order(self) -> tuple[float, float]:
+        """Key by which points compare: the smaller violation first, then the smaller value."""
+        return self.violation, self.f
+
+    @property
+    def reached(self) -> float:
+        """The value that counts for a target: that of a feasible point."""
+        return self.f if self.violation == 0 else inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +139,17 @@ class Campaign:
 
     def overall(self, present: Best) -> Best:
         """Return the best point of all runs, given that of the present one."""
-        if self.best is not None and self.best.f <= present.f:
+        if self.best is not None and self.best.order <= present.order:
             return self.best
         return present._replace(nfev=self.nfev + present.nfev)
 
     def with_known(self, x: np.ndarray, f: float) -> "Campaign":
         """Return the campaign with a best point that was known before it began."""
         return replace(self, best=Best(x.copy(), f, 0))
+
+    def without_known(self) -> "Campaign":
+        """Return the campaign without a best point that was known before: nothing is known of its constraints."""
+        return replace(self, best=None) if self.best is not None and self.best.nfev == 0 else self
 
     def after(self, nfev: int, nit: int, failures: int, best: Best, *, success: bool) -> "Campaign":
         """Return the campaign once the present run has ended."""
@@ -156,12 +174,12 @@ class Campaign:
             **more,
         )
 
-    def after_late_value(self, x: np.ndarray, f: float | None, nfev: int) -> "Campaign":
-        """Return the campaign with one more value of a finished run; None is a failure, `nfev` the count with this value."""
-        counted = replace(self, nfev=self.nfev + 1, failures=self.failures + (f is None))
-        if f is None or (self.best is not None and not f < self.best.f):
+    def after_late_value(self, found: Best | None) -> "Campaign":
+        """Return the campaign with one more value of a finished run; None is a failure."""
+        counted = replace(self, nfev=self.nfev + 1, failures=self.failures + (found is None))
+        if found is None or (self.best is not None and not found.order < self.best.order):
             return counted
-        return replace(counted, best=Best(x.copy(), f, nfev))
+        return replace(counted, best=found)
 
     def include(self, result: "OptimizeResult") -> "OptimizeResult":
         """Return the result of the present run as that of all runs so far."""
@@ -172,7 +190,7 @@ class Campaign:
             failures=result.failures + self.failures,
             restarts=self.runs,
         )
-        if self.best is not None and self.best.f <= result.fun:
+        if self.best is not None and self.best.order <= (result.get("violation", 0.0), result.fun):
             found = self.success or "ftarget" in result.stop or (self.best.nfev == 0 and result.success)
             combined.update(x=self.best.x.copy(), fun=self.best.f, success=found)
         if self.runs:

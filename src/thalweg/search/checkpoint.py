@@ -20,6 +20,7 @@ from thalweg._common.checks import shortened
 from thalweg.models import Quadratic, pack_model, unpack_model
 from thalweg.search.campaign import Best, Campaign
 from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedProblem, find_fault
+from thalweg.search.constraints import Kinds
 from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
 from thalweg.search.stopping import Tolerances
@@ -38,6 +39,8 @@ STATE = "state."
 """Prefix of the names of the state's leaves."""
 MODEL = "model."
 """Prefix of the names of the model's arrays."""
+CONSTRAINTS = "constraints."
+"""Prefix of the names of the augmented Lagrangian's arrays."""
 
 
 class Snapshot(NamedTuple):
@@ -173,8 +176,9 @@ def take(
     """Take a snapshot of a search."""
     best = campaign.best
     account = {name: getattr(campaign, name) for name in SavedCampaign.__annotations__}
-    account["best"] = None if best is None else {"x": best.x.tolist(), "f": best.f, "nfev": best.nfev}
+    account["best"] = None if best is None else {"x": best.x.tolist(), "f": best.f, "nfev": best.nfev, **_limits(best)}
     present = {"nfev": run.nfev, "failures": run.failures, "best_f": run.best.f, "best_nfev": run.best.nfev, "info": run.info}
+    present |= {f"best_{name}": value for name, value in _limits(run.best).items()}
     present |= {name: getattr(run.tests, name) for name in COUNTERS}
     contents = {
         "problem": problem,
@@ -185,9 +189,12 @@ def take(
         "elapsed": elapsed,
         "extra": dict(extra),
     }
+    if run.lagrangian is not None:
+        contents["constraints"] = asdict(run.lagrangian.kinds)
     history = {name: np.asarray(getattr(run.tests, name), float) for name in HISTORY}
     arrays = {**_named(run.state), **history, **_points(run), "injected": injected}
     arrays |= {MODEL + name: array for name, array in pending.arrays().items()}
+    arrays |= {CONSTRAINTS + name: array for name, array in run.lagrangian.arrays().items()} if run.lagrangian else {}
     return Snapshot(cast("Contents", contents), arrays)
 
 
@@ -195,15 +202,24 @@ def campaign_of(saved: Snapshot, settings: Campaign) -> Campaign:
     """Return a campaign of these settings with the account of the snapshot."""
     account: dict[str, Any] = dict(saved.contents["campaign"])
     best = account["best"]
-    account["best"] = None if best is None else Best(np.array(best["x"], float), best["f"], best["nfev"])
+    account["best"] = None if best is None else _best(np.array(best["x"], float), best)
     return replace(settings, **account)
+
+
+def kinds_of(saved: Snapshot) -> Kinds | None:
+    """Return the kinds of constraints in the snapshot; None without."""
+    kinds = saved.contents.get("constraints")
+    return None if kinds is None else Kinds(**kinds)
 
 
 def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target) -> None:
     """Bring a run that has just begun, and its pending points, to where the snapshot was taken."""
     contents, here = saved.contents, saved.contents["run"]
-    models = {name.removeprefix(MODEL): array for name, array in saved.arrays.items() if name.startswith(MODEL)}
-    arrays = {name: array for name, array in saved.arrays.items() if not name.startswith(MODEL)}
+    models, limits = (
+        {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}
+        for prefix in (MODEL, CONSTRAINTS)
+    )
+    arrays = {name: array for name, array in saved.arrays.items() if not name.startswith((MODEL, CONSTRAINTS))}
     _check_arrays(run, arrays, path)
     leaves, tree = jax.tree.flatten(run.state)
     named = zip(leaves, _named(run.state), strict=True)
@@ -212,14 +228,27 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target)
         setattr(run.tests, name, arrays[name].tolist())
     for name in COUNTERS:
         setattr(run.tests, name, here[name])
-    run.best = Best(arrays["best_x"], here["best_f"], here["best_nfev"])
+    run.best = _best(arrays["best_x"], {name.removeprefix("best_"): value for name, value in here.items()})
     run.mean, run.std = arrays["mean"], arrays["std"]
     run.nfev, run.failures, run.info = here["nfev"], here["failures"], here["info"]
     try:
         pending.unpack(cast("dict[str, Any]", contents["pending"] or {}), len(run.start.x0), run.d)
         pending.take_arrays(models)
+        if run.lagrangian is not None:
+            run.lagrangian = run.lagrangian.restored(limits)
     except ValueError as error:
         raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
+
+
+def _limits(best: Best) -> dict[str, Any]:
+    """Return the violation and the constraint values of a best point; nothing without constraints."""
+    rows = {} if best.rows is None else {"rows": best.rows.tolist()}
+    return rows if best.violation == 0 else {"violation": best.violation, **rows}
+
+
+def _best(x: np.ndarray, saved: Mapping[str, Any]) -> Best:
+    rows = saved.get("rows")
+    return Best(x, saved["f"], saved["nfev"], saved.get("violation", 0.0), None if rows is None else np.array(rows, float))
 
 
 def _points(run: Run) -> dict[str, np.ndarray]:

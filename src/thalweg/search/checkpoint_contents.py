@@ -58,6 +58,9 @@ class SavedPoint(TypedDict):
     x: list[float]
     f: float
     nfev: int
+    violation: NotRequired[float]
+    rows: NotRequired[list[float]]
+    """Values of the constraints; missing without."""
 
 
 class SavedCampaign(TypedDict):
@@ -82,6 +85,8 @@ class SavedRun(TypedDict):
     failures: int
     best_f: float
     best_nfev: int
+    best_violation: NotRequired[float]
+    best_rows: NotRequired[list[float]]
     info: dict[str, float]
     nit: int
     flat: int
@@ -100,6 +105,7 @@ class SavedPending(TypedDict):
     index: int
     log_density: float
     f: float
+    rows: NotRequired[list[float]]
 
 
 class SavedForeign(TypedDict):
@@ -120,6 +126,15 @@ class SavedPoints(TypedDict):
     """Missing where none waits."""
 
 
+class SavedKinds(TypedDict):
+    """Numbers and tolerances of the constraints."""
+
+    inequalities: int
+    equalities: int
+    tolerance: float
+    equality_tolerance: float
+
+
 class Contents(TypedDict):
     """All that is not an array."""
 
@@ -132,6 +147,8 @@ class Contents(TypedDict):
     pending: SavedPoints | None
     elapsed: float
     extra: dict[str, Any]
+    constraints: NotRequired[SavedKinds]
+    """Missing without constraints, and before the first values."""
 
 
 def find_fault(contents: dict[str, Any]) -> str | None:

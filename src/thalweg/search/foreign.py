@@ -5,13 +5,12 @@ standard draws, which are shortened where they are too far out. Those that are w
 drawn take none. So good points pull the search towards them, and any number of bad ones cannot break it. All values count.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from thalweg._common.checks import shortened
 from thalweg.search.injection import check_injected, place_injected
 from thalweg.search.known import as_points
 from thalweg.search.run import Run
@@ -80,22 +79,11 @@ class ForeignPoints:
                 raise ValueError(f"a foreign point is {y} with the value {f}")
 
 
-def split_foreign(
-    X: np.ndarray, F: Sequence[Any], holds: Callable[[np.ndarray], bool]
-) -> tuple[tuple[np.ndarray, list[Any]], tuple[np.ndarray, list[Any]]]:
-    """Return points and values of those that `holds`, and of the others."""
-    own = np.array([holds(x) for x in X], bool)
-    one, two = ([f for f, mine in zip(F, own, strict=True) if mine == which] for which in (True, False))
-    return (X[own], one), (X[~own], two)
-
-
-def check_foreign(X: Any, F: Iterable[Any], d: int, space: SpaceMap, variables: Space | None) -> tuple[np.ndarray, list[Any]]:
-    """Return points (n, d) and values from a user's arguments of `tell`, some of them perhaps foreign."""
+def check_foreign(X: Any, number: int, d: int, space: SpaceMap, variables: Space | None, *, constrained: bool) -> np.ndarray:
+    """Return points (n, d) from a user's arguments of `tell`, some of them perhaps foreign, with this number of values."""
+    if constrained:
+        raise ValueError("foreign must be False in a search with constraints; offer points from elsewhere by inject")
     points = check_injected(as_points(X, "X", variables), d, space, "X")
-    try:
-        values = list(F)
-    except TypeError:
-        raise TypeError(f"F must be a sequence of values, one for each point, got {shortened(F)}") from None
-    if len(values) != len(points):
-        raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {len(values)}")
-    return points, values
+    if number != len(points):
+        raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {number}")
+    return points

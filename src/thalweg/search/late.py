@@ -20,10 +20,10 @@ class LatePoints:
         if pending.open:
             self.runs.append(pending)
 
-    def split(self, X: Any, F: Iterable[Any]) -> tuple[list[tuple[np.ndarray, Any]], Any, Iterable[Any]]:
+    def split(self, X: Any, F: Iterable[Any]) -> tuple[list[tuple[np.ndarray, Any]], Any, list[Any]]:
         """Return the points of finished runs with their values, and the other points and values."""
         if not self.runs:
-            return [], X, F
+            return [], X, list(F)
         points, values = as_array(X, "X"), list(F)
         owners = [next((run for run in self.runs if run.holds(x)), None) for x in np.atleast_2d(points)]
         if len(values) != len(owners):

@@ -40,6 +40,7 @@ def minimize(
     bounds: Any = None,
     scale: Any = None,
     integers: Any = None,
+    constraints: Any = None,
     popsize: int | None = None,
     max_evals: float | None = None,
     max_iter: float | None = None,
@@ -86,6 +87,10 @@ def minimize(
             fix a coordinate at that value.
         scale: The size of each coordinate, or one number for all: sigma0 is in units of it. None: 1.
         integers: Coordinates that take whole numbers: their indices, or True and False for each.
+        constraints: scipy's `NonlinearConstraint` or `LinearConstraint`, or a list of them. Without: fun may return a pair (f,
+            g) of the value and a sequence of numbers that must not be above 0, or a triple (f, g, h) with numbers that must be
+            0; "returned" makes a number alone a failure. `thalweg.Constraints(...)` sets tolerances. The answer is the best
+            feasible point.
         popsize: Points per generation; by default 4 + 3 ln d.
         max_evals: Stop after the generation that reaches this number of evaluations; with a model, at this number.
         max_iter: Stop after this number of generations. Without any budget: pycma's limit.
@@ -121,7 +126,9 @@ def minimize(
 
     Returns:
         scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, popsize, method, seed,
-        restarts, failures, first_failure, info; with a `Space` also space and, if it has names, point.
+        restarts, failures, first_failure, info; with a `Space` also space and, if it has names, point; with constraints also
+        feasible, violation (the largest at x), constr (their values at x: inequalities, which must not be above 0, then
+        equalities), equality (True for these) and multipliers.
     """
     logs = log if isinstance(log, list | tuple | range | np.ndarray) else None  # coordinates, not the name of a file
     search = {
@@ -133,6 +140,7 @@ def minimize(
         "scale": scale,
         "log": logs,
         "integers": integers,
+        "constraints": constraints,
         "popsize": popsize,
         "restarts": restarts,
         "bipop": bipop,
@@ -186,6 +194,7 @@ def _search(
     es = Optimizer(**search)
     if es.variables is not None:
         fun = es.variables.objective(fun, "columns" if vectorized else "plain")
+    fun = es.constraints.around(fun, es.variables, vectorized=vectorized)
     if checkpoint is not None:
         checkpoints.check_target(es.strategy, checkpoint)
         if saved is not None:
@@ -214,6 +223,7 @@ def resume(
     *,
     method: str | Strategy | None = None,
     x0: Any = None,
+    constraints: Any = None,
     max_evals: float | None = None,
     max_iter: float | None = None,
     ftarget: float | None = None,
@@ -232,6 +242,7 @@ def resume(
         fun: The objective, which the file does not hold.
         method: The strategy, if it was an object and not a name.
         x0: The callable that draws starts, if there was one.
+        constraints: The constraints, if there were any; the file does not hold them.
         max_evals: A new budget of evaluations over the whole run; None keeps that of the file.
         max_iter: A new budget of generations; None keeps that of the file.
         ftarget: A new target; None keeps that of the file.
@@ -247,6 +258,7 @@ def resume(
     if unknown := more.keys() - CONTINUED:
         raise TypeError(f"resume takes no {listed(sorted(unknown))}; beside budgets it takes {listed(CONTINUED)}")
     given = checkpoints.arguments(checkpoints.read(checkpoint), checkpoint, method, x0)
+    given["constraints"] = constraints
     budgets = {"max_evals": max_evals, "max_iter": max_iter, "ftarget": ftarget, "timeout": timeout}
     given |= {name: value for name, value in budgets.items() if value is not None}
     return _search(fun, given, checkpoint=checkpoint, **more)

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thalweg._common.checks import Seed, as_count, as_flag, as_seed
-from thalweg._common.outcome import to_value
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
 from thalweg.search.campaign import Campaign, check_restarts, first_point
+from thalweg.search.constraints import Constraints, Kinds
+from thalweg.search.constraints.told import Told, rows_of
 from thalweg.search.described import Described
-from thalweg.search.foreign import check_foreign, split_foreign
+from thalweg.search.foreign import check_foreign
 from thalweg.search.injection import check_injected
 from thalweg.search.known import Known
 from thalweg.search.late import LatePoints
 from thalweg.search.modelled import make_points, strategy_for
 from thalweg.search.pending import PendingPoint
+from thalweg.search.result import conclude
 from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
-from thalweg.search.told import numbers
 from thalweg.search.view import SearchView
 from thalweg.space import Sigma0
 from thalweg.strategies.registry import make_strategy, with_popsize
@@ -71,6 +72,7 @@ class Optimizer(SearchView):
         log: Any = None,
         integers: Any = None,
         known: Any = None,
+        constraints: Any = None,
         seed: Seed = None,
         max_evals: float | None = None,
         max_iter: float | None = None,
@@ -102,6 +104,11 @@ class Optimizer(SearchView):
         # inf is a budget too: that of a search that nothing but its criteria shall end
         limit = restarts > 0 or (max_evals is None and max_iter is None and timeout is None)
         size = self.strategy.population(len(self.space.to_search(self.first)))
+        self.constraints = Constraints.read(constraints)
+        """Constraints as described; an objective may have some of its own."""
+        self.constraints.check_model(self.model)
+        self.kinds: Kinds | None = None
+        """Kinds of constraints, known once values have been told."""
         self.campaign = Campaign(size, step, self.seed, restarts, bool(bipop), budget, limit)
         """The account over all runs."""
         self.injected = np.empty((0, self.d))
@@ -120,6 +127,8 @@ class Optimizer(SearchView):
         warm = None if known is None or points is None else known.start(points, start.sigma0)
         self.run = Run(strategy, self.space, start, self.campaign.run_budget(start), self.tolerances, warm)
         """The present run."""
+        if self.kinds is not None:
+            self.run.constrain(self.kinds)
         self.pending = make_points(self.run, self.model)
         """Points of generations that are told in parts; with a model, of all."""
         if known is not None and points is not None and not known.similar:
@@ -174,8 +183,10 @@ class Optimizer(SearchView):
         left = self.campaign.evaluations_left(self.run.start) - self.run.nfev
         return self.pending.hand_out(number or self.pending.batch(workers, left), first)
 
-    def tell(self, X: Any, F: Iterable[Any], *, foreign: bool = False) -> None:
+    def tell(self, X: Any, F: Iterable[Any], G: Any = None, H: Any = None, *, foreign: bool = False) -> None:
         """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
+
+        With constraints G (n, m) has the values that must not be above 0, and H, if there are any, those that must be 0.
 
         Every `popsize` values move the search on, whichever points they belong to. A whole generation in any order and in any
         portions gives the same as at once. Values of a run that has ended meanwhile are counted, but teach nothing. With a
@@ -190,24 +201,28 @@ class Optimizer(SearchView):
         >>> es.nfev, es.nit, es.failures
         (4, 1, 1)
         """
-        told = check_foreign(X, F, self.d, self.space, self.variables) if as_flag(foreign, "foreign") else (X, F)
-        late, points, values = self.late.split(*told)
-        points, values = self._tell_foreign(points, list(values)) if foreign else (points, values)
+        foreign, told = as_flag(foreign, "foreign"), Told.read(F, G, H, self.kinds)
+        constrained = told.kinds is not None
+        points = check_foreign(X, len(told.f), self.d, self.space, self.variables, constrained=constrained) if foreign else X
+        if told.kinds is not None and self.kinds is None:
+            self._constrain(told.kinds)
+        late, points, places = self.late.split(points, range(len(told.f)))
+        present = told.at(places) if late else told
+        if foreign:
+            points, present = self._tell_foreign(points, present)
         if len(points) or not (late or foreign):
-            self._tell_present(points, values)
-        for x, value in late:  # after the others: an error among those must not lose these
+            self._tell_present(points, present)
+        for x, i in late:  # after the others: an error among those must not lose these
             self.late.close(x)
-            f = to_value(value)
-            self.campaign = self.campaign.after_late_value(x, f if isinstance(f, float) else None, self.nfev + 1)
+            self.campaign = self.campaign.after_late_value(told.best(i, x, self.nfev + 1, self.kinds))
 
-    def _tell_present(self, X: Any, F: Iterable[Any]) -> None:
+    def _tell_present(self, X: Any, told: Told) -> None:
         """Learn from values of the present run."""
-        values, failures = numbers(F)
         asked = self._asked
-        if asked is not None and asked.is_told_by(X, values):
-            self.run.count(asked.x, values, failures)
+        if asked is not None and asked.is_told_by(X, told.f):
+            self.run.count(asked.x, told)
             self.injected = self.injected[asked.injected :]
-            self._learn(asked.drawn, values)
+            self._learn(asked.drawn, told.f, told.rows)
             return
         if asked is not None:
             self.injected = self.injected[asked.injected :]
@@ -215,23 +230,30 @@ class Optimizer(SearchView):
         if not self.pending.open:
             raise ValueError("there is no open generation to tell: call ask first, and tell each point once")
         points = self.pending.find(X, self.d)
-        if len(values) != len(points):
-            raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {len(values)}")
-        told = sorted(zip(points, values.tolist(), strict=True), key=lambda each: each[0].place)
-        self.run.count(np.reshape([point.x for point, _ in told], (-1, self.d)), np.array([f for _, f in told]), failures)
-        self.pending.tell(told)
+        if len(told.f) != len(points):
+            raise ValueError(f"F must hold one value for each of the {len(points)} points of X, got {len(told.f)}")
+        told = told.at(order := sorted(range(len(points)), key=lambda i: points[i].place))
+        self.run.count(np.reshape([points[i].x for i in order], (-1, self.d)), told)
+        self.pending.tell(told.to(points[i] for i in order))
         self._move_on()
 
-    def _tell_foreign(self, X: np.ndarray, F: Sequence[Any]) -> tuple[np.ndarray, Sequence[Any]]:
+    def _tell_foreign(self, X: np.ndarray, told: Told) -> tuple[np.ndarray, Told]:
         """Learn from the values of points that were not asked; return those that were, with their values."""
         if self._asked is not None:
             self.injected = self.injected[self._asked.injected :]
             self._split(self._asked)
-        own, (x, f) = split_foreign(X, F, self.pending.holds)
-        self.run.count(x, *numbers(f))
-        self.pending.tell_foreign(x, np.asarray(self.space.to_search(x)), numbers(f)[0])
+        own = np.array([self.pending.holds(x) for x in X], bool)
+        x, others = X[~own], told.at(np.flatnonzero(~own))
+        self.run.count(x, others)
+        self.pending.tell_foreign(x, np.asarray(self.space.to_search(x)), others.f)
         self._move_on()
-        return own
+        return X[own], told.at(np.flatnonzero(own))
+
+    def _constrain(self, kinds: Kinds) -> None:
+        """Begin to heed constraints, now that their kinds are known."""
+        self.kinds = self.constraints.made(kinds, self.model)
+        self.run.constrain(self.kinds)
+        self.campaign = self.campaign.without_known()
 
     def _move_on(self) -> None:
         """Learn from generations that are complete."""
@@ -239,21 +261,22 @@ class Optimizer(SearchView):
             e = self.pending.draws(self.run.packed, ready, self.run.nit)
             y, f = np.stack([point.y for point in ready]), np.array([point.f for point in ready])
             e, y, f = self.pending.foreign.join(self.run, e, y, f)
-            self._learn(Drawn(e, y, self.run.packed), f)
+            self._learn(Drawn(e, y, self.run.packed), f, rows_of(ready, self.kinds))
 
     @property
     def open_points(self) -> list[PendingPoint]:
         """The points of the present run that were asked and not told, oldest first; without a generation asked as a whole."""
         return sorted(self.pending.open_points, key=lambda point: point.place)
 
-    def abandon(self, X: Any, F: Iterable[Any]) -> None:
+    def abandon(self, X: Any, F: Iterable[Any], G: Any = None, H: Any = None) -> None:
         """End the open generation without learning from it; values that are not NaN still count."""
         if self.model is not None:
             raise ValueError("with a model no generation can be abandoned; tell the values that are known")
-        values, failures = numbers(F)
-        if self._asked is None or not self._asked.is_told_by(X, values):
+        told = Told.read(F, G, H, self.kinds)
+        if self._asked is None or not self._asked.is_told_by(X, told.f):
             raise ValueError("X and F must be those of the last ask, of which nothing may be told yet")
-        self.run.count(self._asked.x[~np.isnan(values)], values[~np.isnan(values)], failures)
+        known = np.flatnonzero(~np.isnan(told.f))
+        self.run.count(self._asked.x[known], told.at(known))
         self.run.move_to(self._asked.drawn.state)
         self._asked = None
 
@@ -280,6 +303,7 @@ class Optimizer(SearchView):
     def result(self) -> "OptimizeResult":
         """The result of all runs so far; `stop` and `message` are those of the present run, even if another follows."""
         result = self.campaign.include(self._run_result())
+        conclude(result, self.best, self.run.lagrangian)
         if self.variables is not None:
             result.space = self.variables
             if self.variables.names is not None:
@@ -311,7 +335,8 @@ class Optimizer(SearchView):
         """Continue from a snapshot of an optimiser with the same arguments; `path` is named in errors."""
         checkpoint.compare(self._problem(), saved, path)
         self.campaign = checkpoint.campaign_of(saved, self.campaign)
-        if self.campaign.runs:
+        self.kinds = checkpoint.kinds_of(saved)
+        if self.campaign.runs or self.kinds is not None:
             self._begin()
         checkpoint.restore_run(saved, self.run, self.pending, path)
         self.injected = saved.arrays["injected"]
@@ -343,9 +368,9 @@ class Optimizer(SearchView):
         self.pending.add(asked, self.run.nit)
         self.pending.hand_out(len(asked.x))
 
-    def _learn(self, drawn: Drawn, f: np.ndarray) -> None:
+    def _learn(self, drawn: Drawn, f: np.ndarray, rows: np.ndarray | None = None) -> None:
         """Move the search on by a generation."""
         self.pending.move_on(drawn.state)
-        self.run.learn(drawn, f)
+        self.run.learn(drawn, f, rows)
         self.run.info |= self.pending.info
         self._asked = None

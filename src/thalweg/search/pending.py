@@ -41,6 +41,8 @@ class PendingPoint:
     log_density: float = nan
     """Log-density under the distribution that it was drawn from; known once the search has moved on."""
     f: float = nan
+    rows: np.ndarray | None = None
+    """Values of the constraints; None without."""
 
     @property
     def place(self) -> tuple[int, int]:
@@ -202,7 +204,7 @@ class PendingPoints:
             "drawn": self.drawn,
             **({"foreign": self.foreign.pack()} if self.foreign else {}),
             **{
-                name: [{key: _plain(value) for key, value in asdict(point).items()} for point in points]
+                name: [_packed(point) for point in points]
                 for name, points in (("queue", self.queue), ("open", self.open_points), ("told", self.told))
             },
         }
@@ -253,8 +255,9 @@ def _key(x: np.ndarray) -> bytes:
     return (x + 0.0).tobytes()  # + 0.0 makes -0.0 and 0.0 the same
 
 
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray) else value
+def _packed(point: PendingPoint) -> dict[str, Any]:
+    values = {name: value for name, value in asdict(point).items() if value is not None}
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
 
 def _point(packed: dict[str, Any], coordinates: int, d: int) -> PendingPoint:
@@ -262,4 +265,5 @@ def _point(packed: dict[str, Any], coordinates: int, d: int) -> PendingPoint:
     if not (x.shape == (coordinates,) and y.shape == e.shape == (d,)):
         raise ValueError(f"a point has shape {x.shape}, {y.shape} and {e.shape}")
     numbers = int(packed["generation"]), int(packed["index"]), float(packed["log_density"]), float(packed["f"])
-    return PendingPoint(x, y, e, *numbers)
+    rows = packed.get("rows")
+    return PendingPoint(x, y, e, *numbers, None if rows is None else np.array(rows, float))

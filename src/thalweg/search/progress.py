@@ -52,6 +52,8 @@ def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
     """
     rate = pace(result.nfev, elapsed)
     parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluations", rate, f"sigma {result.sigma:.1e}"]
+    if not result.get("feasible", True):
+        parts.append(f"violation {result.violation:.1e}")
     if result.get("failures"):
         parts.append(f"{result.failures} failed")
     if "model_evaluated" in (info := result.get("info", {})):

@@ -56,7 +56,7 @@ def reevaluate(
 
     The best value seen in a run is the luckiest one, and its point is seldom the best. The mean of the search distribution has
     been averaged over generations. Both are evaluated `times` times with fresh noise; the answer is the mean, unless the point
-    with the best value is better by two standard errors.
+    with the best value is better by two standard errors, or there are constraints, which the mean may violate.
 
     >>> import thalweg
     >>> rng = np.random.default_rng(1)
@@ -98,7 +98,8 @@ def reevaluate(
     estimates = {name: Estimate(x, own) for (name, x), own in zip(points.items(), values, strict=True)}
     mean, best = estimates["mean"], estimates["best"]
     clearly = best.fun + 2 * hypot(mean.error, best.error) < mean.fun
-    chosen = "best" if clearly or mean.fun == np.inf else "mean"
+    limited = "feasible" in result  # the mean may violate constraints
+    chosen = "best" if clearly or limited or mean.fun == np.inf else "mean"
     answer = estimates[chosen]
     changed = {
         "x": answer.x,

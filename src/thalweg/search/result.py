@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thalweg.search.campaign import Best
+from thalweg.search.constraints import Lagrangian
 from thalweg.search.stopping import verdict
 
 if TYPE_CHECKING:
@@ -35,3 +37,26 @@ def make_result(
         stop=dict(reasons),
         **more,
     )
+
+
+def add_constraints(result: "OptimizeResult", best: Best, lagrangian: Lagrangian) -> None:
+    """Add what constraints make of a result: `feasible`, `violation`, `constr` at x and the `multipliers` of the last run."""
+    kinds = lagrangian.kinds
+    rows = np.full(kinds.number, np.nan) if best.rows is None else best.rows
+    result.update(
+        feasible=best.violation == 0,
+        violation=best.violation,
+        constr=rows.copy(),
+        equality=kinds.equal,
+        multipliers=lagrangian.multipliers.copy(),
+    )
+
+
+def conclude(result: "OptimizeResult", best: Best, lagrangian: Lagrangian | None) -> None:
+    """Let the result of all runs show the best point's constraints, and say so if it is not feasible."""
+    if lagrangian is None:
+        return
+    add_constraints(result, best, lagrangian)
+    if not result.feasible:
+        found = "" if np.isinf(best.violation) else f" The largest violation at x is {best.violation:g}."
+        result.update(success=False, message=f"{result.message} No feasible point was found.{found}")

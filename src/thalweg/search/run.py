@@ -11,8 +11,10 @@ import numpy as np
 from thalweg._common.checks import as_array
 from thalweg.compiled.steps import Drawn, covariance_condition, steps_of
 from thalweg.search.campaign import Best, Start
+from thalweg.search.constraints import Kinds, Lagrangian
+from thalweg.search.constraints.told import Told
 from thalweg.search.injection import place_injected
-from thalweg.search.result import make_result
+from thalweg.search.result import add_constraints, make_result
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.stopping.stop_tests import Generation, StopTests
 from thalweg.search.warm_start import WarmStart
@@ -84,6 +86,8 @@ class Run:
         """The space, if it has whole numbers which the search must not settle on too early."""
         self.halted: dict[str, float] = {}
         """Reasons to stop from outside."""
+        self.lagrangian: Lagrangian | None = None
+        """The strategy learns from its values; None without constraints."""
 
     @property
     def state(self) -> State:
@@ -121,8 +125,18 @@ class Run:
             raise RuntimeError(f"the search distribution is no longer finite (after {self.nit} generations); see stop()")
         return Asked(Drawn(e, y, state), x, n)
 
-    def learn(self, drawn: Drawn, f: np.ndarray) -> None:
-        """Move the search on by the values of a generation, and test the stop criteria."""
+    def constrain(self, kinds: Kinds) -> None:
+        """Search under constraints of these kinds from now on; points without constraint values no longer count as best."""
+        self.lagrangian = Lagrangian.start(kinds, self.d, self.popsize)
+        self.tests.ignore_stagnation()
+        if self.best.rows is None:
+            self.best = self.best._replace(violation=np.inf)
+
+    def learn(self, drawn: Drawn, f: np.ndarray, rows: np.ndarray | None = None) -> None:
+        """Move the search on by the values of a generation and of its constraints, and test the stop criteria."""
+        if self.lagrangian is not None and rows is not None:
+            self.lagrangian = self.lagrangian.learn(np.asarray(drawn.y), f, rows, partial(self.steps.invert, self.packed))
+            f = self.lagrangian.values(f, rows)
         ranked = np.sort(f)  # NaN last
         failed = np.isnan(ranked)
         ranked[failed] = np.inf
@@ -140,22 +154,27 @@ class Run:
         if seen.finite:
             self.mean, self.std = seen.mean, seen.std
 
-    def count(self, x: np.ndarray, f: np.ndarray, failures: int) -> None:
-        """Count evaluations and keep the best point."""
-        self.failures += failures
-        if len(f):
+    def count(self, x: np.ndarray, told: Told) -> None:
+        """Count evaluations and keep the best point: the best feasible one, or the least violated if none is feasible."""
+        f, rows = told.f, told.rows
+        self.failures += told.failures
+        if len(f) and (self.lagrangian is None or rows is None):
             i = int(np.argmin(np.where(np.isnan(f), np.inf, f)))
             if f[i] < self.best.f:
                 self.best = Best(x[i].copy(), float(f[i]), self.nfev + i + 1)
+        elif self.lagrangian is not None and rows is not None:
+            for i, violation in enumerate(self.lagrangian.kinds.violation(rows).tolist()):
+                if (violation, f[i]) < self.best.order and not np.isnan(f[i]):
+                    self.best = Best(x[i].copy(), float(f[i]), self.nfev + i + 1, violation, rows[i].copy())
         self.nfev += len(f)
 
     def stop(self) -> dict[str, float]:
         """Return the reasons to end this run, each with its threshold; empty while it should go on."""
-        return self.tests.reasons | self.budget.spent(self.nfev, self.nit, self.best.f, 0.0) | self.halted
+        return self.tests.reasons | self.budget.spent(self.nfev, self.nit, self.best.reached, 0.0) | self.halted
 
     def result(self, reasons: Mapping[str, float], **more: Any) -> "OptimizeResult":
         """Return the result of this run, ended for these reasons."""
-        return make_result(
+        result = make_result(
             self.best.x.copy(),
             self.best.f,
             self.nfev,
@@ -170,3 +189,6 @@ class Run:
             info=dict(self.info),
             **more,
         )
+        if self.lagrangian is not None:
+            add_constraints(result, self.best, self.lagrangian)
+        return result

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from thalweg._common.constrained_objective import Rows
 from thalweg._common.outcome import Outcome
 from thalweg.evaluate import Interrupted
 from thalweg.search.loop import Loop
@@ -31,14 +33,14 @@ class SynchronousLoop(Loop):
             self.save()
             self.consistent = False  # no checkpoint may continue from a generation that is abandoned
             if es.model is None:
-                es.abandon(X, interrupt.values)
+                es.abandon(X, interrupt.values, *columns(interrupt.rows))
             else:
                 known = ~np.isnan(interrupt.values)
                 es.tell(X[known], interrupt.values[known])
             raise
         self.consistent = False
         es.run.failures += self.evaluate.failures - failures
-        es.tell(X, F)
+        es.tell(X, F, *columns(self.evaluate.rows))
         self.consistent = True
         if es.nit > before:
             self.after_tell()
@@ -54,6 +56,13 @@ class SynchronousLoop(Loop):
         again = [point for point in self.es.pending.open_points if point.generation == self.es.run.nit]
         points = again or self.es.ask_points(workers=workers)
         return np.stack([point.x for point in points]), [point.index for point in points]
+
+
+def columns(rows: Sequence[Rows | None] | None) -> tuple[Any, ...]:
+    """Return constraint values by point as the arguments G and H of `Optimizer.tell`; none without constraints."""
+    if rows is None:
+        return ()
+    return tuple([None if row is None else row[i] for row in rows] for i in (0, 1))
 
 
 def known_outcomes(rows: dict[int, Evaluation], first: int | None) -> dict[int, Outcome]:

@@ -75,4 +75,4 @@ class SearchView:
     def _spent(self) -> dict[str, float]:
         if not self.campaign.budget.limits:
             return {}
-        return self.campaign.spent(self.run.nfev, self.run.nit, self.best.f, self.elapsed)
+        return self.campaign.spent(self.run.nfev, self.run.nit, self.best.reached, self.elapsed)

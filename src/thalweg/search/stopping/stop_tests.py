@@ -64,6 +64,11 @@ class StopTests:
         self.has_reals = self.whole is None or not np.all(self.whole)
         self.tests = self.tolerances.tests()
 
+    def ignore_stagnation(self) -> None:
+        """Turn the test for stagnation off, unless it was asked for: values are those of a moving function."""
+        if self.tolerances.tolstagnation is None:
+            self.stagnation = 0.0
+
     def observe(self, now: Generation, previous_mean: np.ndarray) -> None:
         """Take a generation into account and renew `reasons`."""
         best = float(now.f[0])

@@ -67,7 +67,9 @@ class Evaluation(Fields):
     def outcome(self) -> Outcome:
         """Return the outcome that was recorded, without its note. A failure counts as answered: it was dealt with before."""
         value = self.f if self.error is None else Failure(self.error, answered=True)
-        return Outcome(value, self.worker, self.seconds, self.attempts)
+        g, h = self.extra.get("g"), self.extra.get("h")
+        rows = None if g is None and h is None else (_tuple(g), _tuple(h))
+        return Outcome(value, self.worker, self.seconds, self.attempts, rows=rows)
 
     def plain(self) -> dict[str, Any]:
         """Return the values of all `COLUMNS` as plain Python objects, by name."""
@@ -142,6 +144,10 @@ def from_plain(found: Any) -> Evaluation:
     return Evaluation.from_columns({column.name: column.read(found) for column in COLUMNS})
 
 
+def _tuple(values: np.ndarray | None) -> tuple[float, ...]:
+    return () if values is None else tuple(values.tolist())
+
+
 def _json(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_json, value)) + "]"
@@ -200,6 +206,8 @@ COLUMNS: list[Column] = [
     Column("worker", TEXT, attrgetter("worker")),
     Column("seconds", NUMBER, attrgetter("seconds")),
     Column("attempts", COUNT, attrgetter("attempts"), null=NEVER),
+    Column("g", NUMBERS, lambda outcome: None if outcome.rows is None else outcome.rows[0], sparse=True),
+    Column("h", NUMBERS, lambda outcome: None if outcome.rows is None else outcome.rows[1] or None, sparse=True),
 ]
 """Columns in the order of the log. A further one is an entry at the end, and `Evaluation.extra` has its values; logs that were
 written without it remain readable."""
