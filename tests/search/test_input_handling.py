@@ -70,10 +70,15 @@ def test_x0_empty():
         make([])
 
 
-@pytest.mark.parametrize("x0", ["abc", [1j], [[1], [1, 2]], {"a": 1}, ["1", "2"]])
+@pytest.mark.parametrize("x0", ["abc", [1j], [[1], [1, 2]], ["1", "2"]])
 def test_x0_no_numbers(x0):
     with pytest.raises(TypeError, match="x0 must be an array of real numbers, got"):
         make(x0)
+
+
+def test_x0_by_name_is_no_space():
+    with pytest.raises(TypeError, match=r"x0 describes variables, {'a': 1}; make it a Space"):
+        make({"a": 1})
 
 
 @pytest.mark.parametrize("bounds", [None, (0, 1), (None, 5), Bounds(0, 5), []])
