@@ -138,6 +138,8 @@ def test_all_options_reach_minimize(monkeypatch: pytest.MonkeyPatch):
         "bipop": True,
         "options": {"tolx": 1e-9},
         "known": None,
+        "scale": None,
+        "integers": None,
         "checkpoint": None,
         "workers": 1,
         "progress": True,

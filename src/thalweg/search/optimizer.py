@@ -85,8 +85,7 @@ class Optimizer(SearchView):
         restarts = check_restarts(restarts, bipop)
         budget = Budget.checked(max_evals, max_iter, ftarget, timeout)
         self.seed = as_seed(seed)
-        given = Known.read(known)
-        described = Described.read(x0, sigma0, bounds, scale, log, integers, given)
+        described = Described.read(x0, sigma0, bounds, scale, log, integers, given := Known.read(known))
         self.variables = described.variables
         """The description of the variables, if x0 was one."""
         self.x0 = described.x0
