@@ -3,11 +3,11 @@
     python studies/benchmarks/bounds.py                            # into results/bounds.json
     python studies/benchmarks/bounds.py --table docs/bounds.md     # runs nothing, writes the tables into a page
 
-98 functions in 2 to 20 dimensions (thalweg_studies.bounded). Each run starts at a random point of the box with a first
-standard deviation of 0.3 box widths in each coordinate, searches the box scaled to the unit cube, and ends at the minimum +
-1e-8 (relative where the minimum is above 1), when the values of recent generations differ by less than 1e-11, or after 2,000
-d evaluations; no restarts. Without bounds: the functions that have the same minimum in all of R^d, from the same starts.
-Report seeds 1000 to 1011; development used seeds below 1,000.
+98 functions in 2 to 20 dimensions (thalweg_studies.bounded). Each run starts at a random point of the box with a first standard
+deviation of 0.3 box widths in each coordinate and searches the box scaled to the unit cube. It ends at the minimum + 1e-8
+(relative where the minimum is above 1), when the values of recent generations differ by less than 1e-11, or after 2,000 d
+evaluations; no restarts. Without bounds: the functions that have the same minimum in all of R^d, from the same starts. Report
+seeds 1000 to 1011; development used seeds below 1,000.
 """
 
 import warnings
