@@ -29,6 +29,8 @@ RATE = 0.3
 """Change of the shift for each unit of the share, (55)."""
 FARTHEST = 3.0
 """Largest shift, (55)."""
+UNEVEN = 0.3
+"""Curvature for each standard deviation of the residuals, times the root of d: the fit sees but one curvature, (51)."""
 NOISE = 1e3
 """Curvature below which it is taken for rounding, in units of the spacing of the values, (54)."""
 LONGEST = 200
@@ -111,7 +113,7 @@ class Lagrangian:
         floor = NOISE * np.finfo(float).eps * float(np.abs(self.f).max())
         if k < 2 * d + 4:  # the fit passes through all points
             floor = max(floor, float(values.std()) / d)
-        curvature = max(bowl.curvature, 0.3 * bowl.residual / np.sqrt(d), floor)
+        curvature = max(bowl.curvature, UNEVEN * bowl.residual / np.sqrt(d), floor)
         near = (sizes > 0) & (self.kinds.equal | (middle > -CLOSE * sizes)) & np.isfinite(middle)
         if not np.any(near) or not np.isfinite(curvature):
             return replace(now, multipliers=np.where(near, self.multipliers, FORGET * self.multipliers))
