@@ -158,6 +158,9 @@ def test_wrong_types_are_named(make, words):
 class CategoricalDistribution:
     """Stands for those of Optuna and others."""
 
+    def __repr__(self):
+        return "CategoricalDistribution()"  # without an address, which differs between test processes
+
 
 @pytest.mark.parametrize(
     "choice", ["adam", True, ["a", "b"], ("a", "b"), (1, 2, 3), {"a"}, (True, False), CategoricalDistribution()], ids=repr
