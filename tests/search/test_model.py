@@ -235,7 +235,7 @@ def test_a_generation_of_failures_alone_is_told_as_such():
 def test_candidates_that_failed_rank_last(monkeypatch):
     es = advance(optimizer(), until=10, fun=sphere)
     told = []
-    monkeypatch.setattr(es.run, "learn", lambda drawn, f: told.append(f))
+    monkeypatch.setattr(es.run, "learn", lambda drawn, f, rows: told.append(f))
     X = es.ask(2)
     es.tell(X, [None, sphere(X[1])])
     assert np.isnan(told[0]).sum() == 1

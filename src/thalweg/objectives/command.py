@@ -225,15 +225,14 @@ def parse_value(stdout: str) -> Value | None:
             found: Any = json.loads(text)
             value: Any = found.get("f") if isinstance(found, dict) else None
             if isinstance(value, int | float) and not isinstance(value, bool):
-                limited = "g" in found or "h" in found
-                return (float(value), _numbers(found.get("g", [])), _numbers(found.get("h", []))) if limited else float(value)
+                rows = {name: _numbers(found[name]) for name in ("g", "h") if isinstance(found.get(name), list)}
+                return (float(value), rows.get("g", []), rows.get("h", [])) if rows else float(value)
     return None
 
 
-def _numbers(values: Any) -> list[float]:
+def _numbers(values: list[Any]) -> list[float]:
     """Return a list of JSON as numbers, NaN for what is none."""
-    listed = values if isinstance(values, list) else [values]
-    return [float(v) if isinstance(v, int | float) and not isinstance(v, bool) else nan for v in listed]
+    return [float(v) if isinstance(v, int | float) and not isinstance(v, bool) else nan for v in values]
 
 
 def kill_programs() -> None:
