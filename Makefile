@@ -9,8 +9,9 @@ CHECK_ENV := OMP_NUM_THREADS=1 JAX_PLATFORMS=cpu JAX_COMPILATION_CACHE_DIR=$(CUR
 CHECK_ENV += JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
 # XLA warns of a foreign machine whenever it reads a cached program, even its own: tuning hints count as missing features.
 CHECK_ENV += TF_CPP_MIN_LOG_LEVEL=3
-# Most of the time goes into compiling programs that run for moments: a third less of it without optimising them.
-CHECK_ENV += XLA_FLAGS=--xla_backend_optimization_level=0
+# Most of the time goes into compiling programs that run for moments: less than half of it without optimising or fusing them,
+# and with one thread for each program, as there are two processes on two cores.
+CHECK_ENV += XLA_FLAGS="--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 # pyright takes node from its wheel, and does not look for newer versions of itself.
 PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 PYTEST_ARGS ?= -n 2 --dist worksteal -m "not check"

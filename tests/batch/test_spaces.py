@@ -48,6 +48,7 @@ def test_many_runs_by_name():
     assert [SPACE.point(x)["g"] for x in runs.x] == [0.5, 0.5]
 
 
+@pytest.mark.check
 def test_many_runs_by_arrays():
     bounds = [(1e-5, 1e-1), (8, 512), (0, 1), (0.5, 0.5)]
     kinds = {"bounds": bounds, "log": [0, 1], "integers": [1]}
@@ -75,6 +76,7 @@ def test_the_cap_is_that_of_the_optimizer():
         np.testing.assert_allclose(runs.sigma[i], sigmas, rtol=1e-6)
 
 
+@pytest.mark.check
 def test_restarts_by_name():
     settings = {"max_evals": 500, "restarts": 2, "options": {"tolfun": 1e-2}}
     found = run_restarts("cma", loss, SPACE, seeds=[3], **settings)

@@ -85,7 +85,7 @@ def test_whole_numbers_alone():
             assert result.nfev < 500 * D
 
 
-@pytest.mark.parametrize(("method", "model"), [("gnn-cma", None), ("cma", "quadratic")])
+@pytest.mark.parametrize(("method", "model"), [pytest.param("gnn-cma", None, marks=pytest.mark.check), ("cma", "quadratic")])
 def test_whole_and_real_numbers(method, model):
     settings = {"method": method, "model": model, "popsize": 10, "max_evals": 4000, "ftarget": 1e-9}
     result = minimize(bent, np.zeros(4), bounds=(-6, 6), integers=[0, 2], seed=1, **settings)
@@ -128,6 +128,7 @@ def test_a_resumed_run_has_the_same_bits(tmp_path):
     assert np.array_equal(advance(Optimizer.load(tmp_path / "run.npz"), 6).ask(), whole.ask())
 
 
+@pytest.mark.check
 def test_the_batch_does_what_minimize_does():
     space = Space([Integer(-6, 6), Real(-2.0, 3.0), Integer(1, 64, log=True)])
 

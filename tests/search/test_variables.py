@@ -21,7 +21,7 @@ def by_hand(u):
     return float(np.sum((np.asarray(u) - CENTRE) ** 2))
 
 
-@pytest.mark.parametrize("method", ["cma", "gnn-cma"])
+@pytest.mark.parametrize("method", ["cma", pytest.param("gnn-cma", marks=pytest.mark.check)])
 def test_twelve_decades_cost_no_more_than_scaling_by_hand(method):
     settings = {"method": method, "ftarget": 1e-9, "max_evals": 5000}
     ours = [minimize(decades, bounds=BOUNDS, seed=seed, **settings) for seed in range(5)]
@@ -92,7 +92,7 @@ def test_restarts_begin_anywhere_in_the_box_with_the_same_units():
     assert np.all(np.ptp(np.array(starts) / WIDTHS, axis=0) > 0.01)
 
 
-@pytest.mark.parametrize("model", [None, "quadratic"])
+@pytest.mark.parametrize("model", [None, pytest.param("quadratic", marks=pytest.mark.check)])
 def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, model):
     settings = {"bounds": BOUNDS, "seed": 2, "restarts": 1, "model": model, "options": {"tolfun": 1e-3}}
     whole = minimize(decades, **settings, max_evals=300)
