@@ -269,3 +269,8 @@ def test_bad_input(change, error, words):
     settings = {"strategy": "cma", "fun": shifted, "x0": np.zeros(2), "sigma0": 1.0, "seeds": SEEDS, "generations": 2}
     with pytest.raises(error, match=words):
         run_many(**{**settings, "args": (SHIFTS,), **change})
+
+
+def test_constraints_are_refused():
+    with pytest.raises(TypeError, match="fun must return one value per point, got several, as with constraints"):
+        run_many("cma", lambda x: (x @ x, x - 1), [1.0, 1.0], seeds=2, generations=3)

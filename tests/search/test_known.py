@@ -38,7 +38,9 @@ def frame(es):
     return latent.mean, latent.sigma * latent.root
 
 
-@pytest.mark.parametrize("method", ["cma", "gnn-cma", pytest.param("gnn-sep-cma", marks=pytest.mark.check), "sep-cma", "xnes", "lra-cma"])
+@pytest.mark.parametrize(
+    "method", ["cma", "gnn-cma", pytest.param("gnn-sep-cma", marks=pytest.mark.check), "sep-cma", "xnes", "lra-cma"]
+)
 def test_a_strategy_starts_with_the_moments_of_the_best(table, method):
     X, F = table
     es = optimizer(method=method, known=(X, F))

@@ -124,6 +124,8 @@ def evaluate(setup: Setup, space: SpaceMap, args: Any, y: Array) -> tuple[Array,
     """Return the points as the objective takes them, and their values."""
     x = space.to_objective(y, jnp)
     f = setup.fun(x, *args) if setup.vectorized else jax.vmap(lambda point: setup.fun(point, *args))(x)
+    if isinstance(f, tuple | list):
+        raise TypeError("fun must return one value per point, got several, as with constraints; those are for `minimize`")
     if jnp.shape(f) != x.shape[:1]:
         raise ValueError(f"fun must return one value per point: got shape {jnp.shape(f)} for {x.shape[0]} points")
     return x, f.astype(x.dtype)
