@@ -6,21 +6,21 @@ from typing import Any
 import jax
 import numpy as np
 
-from thalweg.space.space_map import Points, SpaceMap
+from thalweg.space.around import Around
+from thalweg.space.space_map import Points
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
-class Logarithmic(SpaceMap):
-    """The exponential of some coordinates after another map, docs/math.md (23).
+class Logarithmic(Around):
+    """The exponential of some coordinates after another map, which gives their logarithms, docs/math.md (23).
 
+    >>> from thalweg.space.space_map import SpaceMap
     >>> space = Logarithmic(SpaceMap(), np.array([True, False]), np.array([1e-3, -np.inf]), np.array([10.0, np.inf]))
     >>> space.to_objective(np.array([0.0, 0.0])).tolist(), space.to_search(np.array([1.0, 5.0])).tolist()
     ([1.0, 0.0], [0.0, 5.0])
     """
 
-    inner: SpaceMap
-    """The map to the logarithms, and to the other coordinates as they are."""
     logs: Any
     """True for each coordinate that is the exponential of the inner one."""
     low: Any
@@ -50,24 +50,8 @@ class Logarithmic(SpaceMap):
         return np.where(self.logs, inside * self.to_objective(y), inside)
 
     @property
-    def scale(self) -> Any:
-        return self.inner.scale
-
-    @property
-    def widest(self) -> Any:
-        return self.inner.widest
-
-    @property
     def logarithmic(self) -> Any:
         return self.logs
-
-    @property
-    def bounded(self) -> bool:
-        return self.inner.bounded
-
-    @property
-    def closed(self) -> np.ndarray:
-        return self.inner.closed
 
     @property
     def sides(self) -> tuple[Any, Any]:

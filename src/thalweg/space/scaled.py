@@ -6,21 +6,21 @@ from typing import Any
 import jax
 import numpy as np
 
-from thalweg.space.space_map import Points, SpaceMap
+from thalweg.space.around import Around
+from thalweg.space.space_map import Points
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
-class Scaled(SpaceMap):
-    """Another space after a multiplication of each coordinate by its unit, docs/math.md (23).
+class Scaled(Around):
+    """Another space, the identity or a box, after a multiplication of each coordinate by its unit, docs/math.md (23).
 
+    >>> from thalweg.space.space_map import SpaceMap
     >>> space = Scaled(SpaceMap(), np.array([1e-3, 1e3]))
     >>> space.to_objective(np.array([2.0, 2.0])).tolist(), space.to_search(np.array([1e-3, 1e3])).tolist()
     ([0.002, 2000.0], [1.0, 1.0])
     """
 
-    inner: SpaceMap
-    """The map in the units of the objective's argument: the identity or a box."""
     units: Any
 
     def to_objective(self, y: Points, xp: Any = np) -> Points:
@@ -29,11 +29,8 @@ class Scaled(SpaceMap):
     def to_search(self, x: Points, xp: Any = np) -> Points:
         return self.inner.to_search(x, xp) / self.units
 
-    def contains(self, x: Points) -> np.ndarray:
-        return self.inner.contains(x)
-
-    def restart_point(self, x0: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return self.inner.restart_point(x0, rng)
+    def spread(self, y: np.ndarray, std: np.ndarray) -> np.ndarray:
+        return self.inner.spread(y * self.units, std * self.units)
 
     @property
     def scale(self) -> Any:
@@ -42,15 +39,3 @@ class Scaled(SpaceMap):
     @property
     def widest(self) -> Any:
         return self.inner.widest / self.units
-
-    @property
-    def bounded(self) -> bool:
-        return self.inner.bounded
-
-    @property
-    def closed(self) -> np.ndarray:
-        return self.inner.closed
-
-    @property
-    def sides(self) -> tuple[Any, Any]:
-        return self.inner.sides

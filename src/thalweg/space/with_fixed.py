@@ -6,13 +6,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from thalweg.space.cells import Cells
+from thalweg.space.around import Around
 from thalweg.space.space_map import Points, SpaceMap
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
-class WithFixed(SpaceMap):
+class WithFixed(Around):
     """Another space for the free coordinates, with the fixed ones put in between.
 
     >>> space = WithFixed.around(SpaceMap(), np.array([True, False, True]), np.array([0.0, 7.0, 0.0]))
@@ -20,7 +20,6 @@ class WithFixed(SpaceMap):
     ([1.0, 7.0, 2.0], [1.0, 2.0])
     """
 
-    inner: SpaceMap
     free: Any
     """Indices of the free coordinates."""
     fixed: Any
@@ -52,9 +51,6 @@ class WithFixed(SpaceMap):
     def spread(self, y: np.ndarray, std: np.ndarray) -> np.ndarray:
         return self._with(self.inner.spread(y, std), 0.0 * self.fixed)
 
-    def cells(self, y: Points, xp: Any = np) -> Cells | None:
-        return self.inner.cells(y, xp)
-
     @property
     def scale(self) -> Any:
         scale = self.inner.scale
@@ -63,10 +59,6 @@ class WithFixed(SpaceMap):
     @property
     def unit(self) -> float:
         return self.inner.unit
-
-    @property
-    def widest(self) -> Any:
-        return self.inner.widest
 
     @property
     def logarithmic(self) -> Any:
