@@ -86,7 +86,7 @@ def test_the_rules_and_layers_hold(tree: Path):
     run(tree, str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache", cwd=tree)
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_everything_sees_the_toys(tree: Path):
     words = f"recipes_applied or {' or '.join(CONTRACTS.values())}"
     options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-o", f"pythonpath={tree / 'src'}", "-k", words]

@@ -40,6 +40,7 @@ def test_an_algorithm_runs_from_the_seeds_of_the_demonstration():
     assert np.all(runs.fun <= SMALL.target)
 
 
+@pytest.mark.check
 def test_all_algorithms_begin_with_the_same_points_and_all_work_is_reported():
     done = dict.fromkeys([*ALGORITHMS, SNAPSHOT_SEARCH], 0)
 

@@ -249,7 +249,7 @@ def median_ratios(strategies, seeds, narrow, **limits):
     return np.divide(medians[1], medians[0])
 
 
-@pytest.mark.slow
+@pytest.mark.check
 def test_nice_saves_evaluations_in_a_curved_valley_and_loses_none_on_a_straight_one():
     """Fixed seeds. Over report seeds the ratios are about 0.82 and 0.97 (studies/benchmarks/results).
 
@@ -261,6 +261,7 @@ def test_nice_saves_evaluations_in_a_curved_valley_and_loses_none_on_a_straight_
     assert straight < 1.2
 
 
+@pytest.mark.check
 def test_a_frame_that_follows_the_curve_halves_the_evaluations_in_a_narrow_valley():
     """The default with six points in two dimensions. Fixed seeds, over which the ratios were 0.43 and 0.82.
 

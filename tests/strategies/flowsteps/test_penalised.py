@@ -234,6 +234,7 @@ def test_bad_choices_are_named() -> None:
         Penalised(denominator="Box")  # type: ignore[arg-type]
 
 
+@pytest.mark.check
 def test_bends_along_the_valley() -> None:
     """Rosenbrock in the plane, the paper's composition: after 24 generations the median of 8 seeds is far below the latent's.
 
