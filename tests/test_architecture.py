@@ -94,7 +94,7 @@ def test_files_stay_small():
 
 
 def test_the_library_stays_small():
-    assert sum(LINES.values()) <= 21_000  # 13,000 before the quadratic model, 18,500 before the pages of runs and the fingerprints
+    assert sum(LINES.values()) <= 21_000  # 18,500 before the pages of runs and the fingerprints of objectives
 
 
 def test_the_picture_of_the_layers_is_what_the_command_draws():
