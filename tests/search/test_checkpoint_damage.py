@@ -10,6 +10,7 @@ import zipfile
 import numpy as np
 import pytest
 
+import thalweg
 from thalweg.search.checkpoint import read
 from thalweg.search.minimize import minimize
 from thalweg.search.optimizer import Optimizer
@@ -241,6 +242,9 @@ def test_other_values_in_the_json(path, whole):
     assert 0 < loaded < len(everywhere)  # counts, times and budgets may be others
 
 
+TOLERANCES = {"tolerance": 0.0, "equality_tolerance": 1e-4}
+
+
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
@@ -259,6 +263,9 @@ def test_other_values_in_the_json(path, whole):
         (("pending", "drawn"), float("inf"), "contents.pending is"),
         (("pending", "open", 0, "x"), [1.0], "is damaged: a point has shape"),
         (("problem", "dimension"), ..., "contents.problem has no 'dimension'"),
+        (("settings", "popsize"), 10**7, "a generation of 10000000 points, .* in a file of this size"),
+        (("campaign", "large_runs"), 24, "a generation of 4 points, doubled 25 times, in a file of this size"),
+        (("constraints",), dict.fromkeys(("inequalities", "equalities"), 10**8) | TOLERANCES, "200000000 constraints, whose"),
     ],
 )
 def test_what_is_wrong_is_named(path, whole, place, value, words):
@@ -289,6 +296,32 @@ def test_arrays_of_another_state(path, whole, name, array, words):
     arrays = {key: value for key, value in {**arrays, name: array}.items() if value is not None}
     path.write_bytes(packed(meta, arrays))
     with pytest.raises(ValueError, match=words):
+        Optimizer.load(path)
+
+
+def test_a_dimension_whose_state_is_not_in_the_file(path, whole):
+    """A covariance of 20,000 coordinates takes 3 GB, and their starting point 100 kB of JSON."""
+    meta, arrays = unpacked(whole)
+    meta["problem"] |= {"dimension": 20_000, "x0": [0.0] * 20_000, "bounds": None}
+    meta["campaign"]["best"] = None
+    path.write_bytes(packed(meta, arrays))
+    with pytest.raises(ValueError, match="20000 coordinates, whose state has more numbers"):
+        Optimizer.load(path)
+    meta["settings"]["method"] = None
+    path.write_bytes(packed(meta, arrays))
+    with pytest.raises(ValueError, match="20000 coordinates, whose state has more numbers"):
+        Optimizer.load(path, method=thalweg.CMAES())
+
+
+def test_a_large_population_comes_back(path):
+    """Its file has as many zeros as it needs to be allowed such a generation."""
+    es = Optimizer([1.0], method="snes", popsize=2_200_000, seed=3)
+    es.save(path)
+    assert 60_000 < path.stat().st_size < 80_000
+    assert np.array_equal(Optimizer.load(path).ask(), es.ask())
+    meta, arrays = unpacked(path.read_bytes())
+    path.write_bytes(packed(meta, {name: array for name, array in arrays.items() if name != "padding"}))
+    with pytest.raises(ValueError, match="in a file of this size"):
         Optimizer.load(path)
 
 

@@ -19,13 +19,16 @@ import numpy as np
 from thalweg._common.checks import shortened
 from thalweg.models import Quadratic, pack_model, unpack_model
 from thalweg.search.campaign import Best, Campaign
-from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedProblem, find_fault
+from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedProblem, check_strategy, find_fault
+from thalweg.search.checkpoint_sizes import CONSTRAINTS, PADDING, coordinates, padding
 from thalweg.search.constraints import Kinds
+from thalweg.search.modelled import strategy_for
 from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
 from thalweg.search.stopping import Tolerances
 from thalweg.space import Space, SpaceMap
 from thalweg.storage import archive
+from thalweg.strategies.registry import make_strategy
 from thalweg.strategies.strategy import State, Strategy
 
 Target = str | os.PathLike[str]
@@ -39,8 +42,6 @@ STATE = "state."
 """Prefix of the names of the state's leaves."""
 MODEL = "model."
 """Prefix of the names of the model's arrays."""
-CONSTRAINTS = "constraints."
-"""Prefix of the names of the augmented Lagrangian's arrays."""
 
 
 class Snapshot(NamedTuple):
@@ -58,7 +59,7 @@ def write(path: Target, snapshot: Snapshot) -> None:
 def read(path: Target) -> Snapshot:
     """Read a snapshot; raise a ValueError if the file is damaged or was not written by this library."""
     contents, arrays = archive.read(path)
-    if (fault := find_fault(contents)) is not None:
+    if (fault := find_fault(contents, arrays)) is not None:
         raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {fault}; take a copy of it, or remove it to begin anew")
     return Snapshot(cast("Contents", contents), arrays)
 
@@ -85,7 +86,7 @@ def compare(ours: SavedProblem, saved: Snapshot, path: Target) -> None:
 
 def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: Any) -> dict[str, Any]:
     """Return the arguments of an `Optimizer` that continues from the snapshot; `method` and `x0` replace what it lacks."""
-    problem, given = saved.contents["problem"], dict(saved.contents["settings"])
+    problem, given = saved.contents["problem"], dict[str, Any](saved.contents["settings"])
     given |= {name: problem[name] for name in ("sigma0", "bounds", "seed", "bipop")}
     given |= {name: problem.get(name) for name in KINDS}
     given["model"] = unpack_model(problem.get("model"))
@@ -100,6 +101,12 @@ def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: 
             f"checkpoint {os.fspath(path)!r} was written by {shortened(problem['strategy'])}, which has no name; pass it as "
             "method"
         )
+    if not isinstance(given["method"], str):
+        strategy = strategy_for(given["model"], make_strategy(given["method"], given["popsize"]))
+        try:
+            check_strategy(strategy, problem, saved.contents["campaign"], saved.arrays)
+        except ValueError as error:
+            raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
     return given
 
 
@@ -195,6 +202,7 @@ def take(
     arrays = {**_named(run.state), **history, **_points(run), "injected": injected}
     arrays |= {MODEL + name: array for name, array in pending.arrays().items()}
     arrays |= {CONSTRAINTS + name: array for name, array in run.lagrangian.arrays().items()} if run.lagrangian else {}
+    arrays |= padding(coordinates(campaign.popsize, campaign.large_runs, problem["dimension"]), arrays)
     return Snapshot(cast("Contents", contents), arrays)
 
 
@@ -219,7 +227,7 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target)
         {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}
         for prefix in (MODEL, CONSTRAINTS)
     )
-    arrays = {name: array for name, array in saved.arrays.items() if not name.startswith((MODEL, CONSTRAINTS))}
+    arrays = {name: array for name, array in saved.arrays.items() if not name.startswith((MODEL, CONSTRAINTS, PADDING))}
     _check_arrays(run, arrays, path)
     leaves, tree = jax.tree.flatten(run.state)
     named = zip(leaves, _named(run.state), strict=True)

@@ -1,19 +1,20 @@
 """The JSON part of a checkpoint: what it must hold, told by types, and the checks that a run could have such settings."""
 
+from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from thalweg._common.checks import as_count, as_point, shortened
+from thalweg._common.checks import as_count, as_point
 from thalweg.models import unpack_model
 from thalweg.search.campaign import check_restarts
+from thalweg.search.checkpoint_sizes import check_constraints, check_generation, check_state
+from thalweg.search.modelled import strategy_for
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.space import make_scaled_space
 from thalweg.storage.schema import BigCount, misfit
 from thalweg.strategies.registry import make_strategy
-
-LARGEST = 2**30
-"""Maximal number of coordinates of all points of a generation: 8 GiB."""
+from thalweg.strategies.strategy import Strategy
 
 
 class SavedProblem(TypedDict):
@@ -151,38 +152,52 @@ class Contents(TypedDict):
     """Missing without constraints, and before the first values."""
 
 
-def find_fault(contents: dict[str, Any]) -> str | None:
-    """Return in words what is wrong with the JSON of a checkpoint; None if nothing is."""
+def find_fault(contents: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> str | None:
+    """Return in words what is wrong with the JSON of a checkpoint that has these arrays; None if nothing is."""
     wrong = misfit(contents, Contents, "contents")
     if wrong is not None:
         return wrong
     try:
-        _check(contents["problem"], contents["settings"], contents["campaign"])
+        _check(contents["problem"], contents["settings"], contents["campaign"], arrays)
+        if (kinds := contents.get("constraints")) is not None:
+            check_constraints(kinds["inequalities"] + kinds["equalities"], arrays)
     except Exception as error:  # whatever settings of nonsense make their readers raise
         return f"no search can have such settings ({error})"
     return None
 
 
-def _check(problem: SavedProblem, settings: SavedSettings, campaign: SavedCampaign) -> None:
+def _check(problem: SavedProblem, settings: SavedSettings, campaign: SavedCampaign, arrays: Mapping[str, np.ndarray]) -> None:
     """Raise what an `Optimizer` of these settings would, before anything is compiled or of its size."""
     d = problem["dimension"]
     _check_point(problem["x0"], d)
     kinds = {"log": problem.get("log"), "integers": problem.get("integers")}
-    make_scaled_space(problem["bounds"], d, problem["sigma0"], **kinds)[0].check(np.asarray(problem["x0"], float), "x0")
+    space, x0 = make_scaled_space(problem["bounds"], d, problem["sigma0"], **kinds)[0], np.asarray(problem["x0"], float)
+    space.check(x0, "x0")
     names = problem.get("names")
     if names is not None and (len(set(names)) != d or "" in names):
         raise ValueError(f"{len(names)} names of {d} coordinates")
-    unpack_model(problem.get("model"))
+    model = unpack_model(problem.get("model"))
     check_restarts(settings["restarts"], problem["bipop"])
     Budget.checked(*(settings[name] for name in ("max_evals", "max_iter", "ftarget", "timeout")))
     _, options = Tolerances.pick(settings["options"])
     popsize = None if settings["popsize"] is None else as_count(settings["popsize"], "popsize", least=2)
+    check_generation(popsize or 2, campaign["large_runs"], d, arrays)
     if settings["method"] is not None:
-        popsize = make_strategy(settings["method"], popsize, **options).population(d)
-    if (popsize or 2) * 2 ** min(99, campaign["large_runs"] + 1) * d > LARGEST:
-        raise ValueError(f"a generation of {shortened(popsize)} points, doubled {campaign['large_runs'] + 1} times")
+        strategy = strategy_for(model, make_strategy(settings["method"], popsize, **options))
+        check_strategy(strategy, problem, campaign, arrays)
     if campaign["best"] is not None:
         _check_point(campaign["best"]["x"], d)
+
+
+def check_strategy(
+    strategy: Strategy, problem: SavedProblem, campaign: SavedCampaign, arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Raise a ValueError if what the strategy would make for such a problem is larger than what the file holds."""
+    kinds = {"log": problem.get("log"), "integers": problem.get("integers")}
+    space = make_scaled_space(problem["bounds"], problem["dimension"], problem["sigma0"], **kinds)[0]
+    d = len(space.to_search(np.asarray(problem["x0"], float)))
+    check_generation(strategy.population(d), campaign["large_runs"], problem["dimension"], arrays)
+    check_state(strategy, d, arrays)
 
 
 def _check_point(point: list[float], d: int) -> None:
