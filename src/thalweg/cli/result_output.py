@@ -18,13 +18,15 @@ def summary(result: "OptimizeResult", seconds: float) -> str:
     """Return the summary that is printed at the end of a run, with the point by name, or with x as `--x0` accepts it."""
     took = f"{seconds:.1f} s" if seconds < 60 else clock(seconds)
     by_name = "point" in result
+    before = result.get("nfev_before", 0)
+    earlier = f", {'all' if before == result.nfev else before} of them in earlier calls" if before else ""
     rows = {
         "f": repr(float(result.fun)),
         "point" if by_name else "x": ", ".join(f"{name}={value!r}" for name, value in result.point.items())
         if by_name
         else ",".join(repr(value) for value in result.x.tolist()),
         **({"feasible": "yes" if result.feasible else f"no, violation {result.violation:g}"} if "feasible" in result else {}),
-        "evaluations": f"{result.nfev} in {result.nit} generation{'s' * (result.nit != 1)}, {took}",
+        "evaluations": f"{result.nfev} in {result.nit} generation{'s' * (result.nit != 1)}, {took}{earlier}",
     }
     if result.restarts:
         rows["restarts"] = str(result.restarts)

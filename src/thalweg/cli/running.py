@@ -15,6 +15,7 @@ import click
 from thalweg.cli.engines import describe_workers, open_workers
 from thalweg.cli.result_output import check_writable, summary, write_result
 from thalweg.cli.settings import RunSettings, resume_command
+from thalweg.search.continuing import notices
 from thalweg.search.stopping import Budget
 
 if TYPE_CHECKING:
@@ -85,12 +86,13 @@ def progress_arguments(
     """Yield the arguments of `minimize` that show a panel on a terminal, lines in a pipe, or nothing with --quiet."""
     with contextlib.ExitStack() as stack:
         if settings.quiet or settings.command:  # otherwise Python's default: warnings with tracebacks on stderr
-            handler = logging.NullHandler() if settings.quiet else WarningsOnly()
+            handler = logging.NullHandler() if settings.quiet else Messages(logging.WARNING)
             logger.addHandler(handler)
             stack.callback(logger.removeHandler, handler)
         if settings.quiet:
             yield {}
             return
+        stack.enter_context(notices_on_stderr())
         from rich.console import Console
 
         console = Console(stderr=True)
@@ -103,11 +105,23 @@ def progress_arguments(
             yield {"callback": display.callback}
 
 
-class WarningsOnly(logging.Handler):
-    """Prints warnings without tracebacks: those of a failed program lead only through the library."""
+@contextlib.contextmanager
+def notices_on_stderr() -> Generator[None, None, None]:
+    """Print the notices about a run that continues, and keep them from handlers that a user's module may have installed."""
+    handler, before = Messages(logging.INFO), (notices.level, notices.propagate)
+    notices.addHandler(handler)
+    notices.setLevel(logging.INFO)
+    notices.propagate = False
+    try:
+        yield
+    finally:
+        notices.setLevel(before[0])
+        notices.propagate = before[1]
+        notices.removeHandler(handler)
 
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
+
+class Messages(logging.Handler):
+    """Prints messages without tracebacks: those of a failed program lead only through the library."""
 
     def emit(self, record: logging.LogRecord) -> None:
         print(record.getMessage(), file=sys.stderr)

@@ -39,6 +39,8 @@ class Loop(ABC):
     progress: Progress
     checkpoint: str | os.PathLike[str] | None
     log: EvaluationLog | None = None
+    nfev_before: int = 0
+    """Evaluations of earlier calls, whose checkpoint the run continues from."""
     consistent: bool = field(default=True, init=False)
     """False while the optimiser changes: an interrupt then leaves nothing that a checkpoint may hold."""
     saved: tuple[int, int, int] | None = field(default=None, init=False)
@@ -103,6 +105,7 @@ class Loop(ABC):
         """Return the result over all runs so far."""
         result = self.es.result
         result.first_failure = self.evaluate.first_failure
+        result.nfev_before = self.nfev_before
         return result
 
     def record(self, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome) -> None:

@@ -1,7 +1,6 @@
 """`minimize`: a whole search in one call, and `resume`, which continues one."""
 
 import contextlib
-import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from thalweg.evaluate import Evaluator, Workers
 from thalweg.models import Quadratic
 from thalweg.search import checkpoint as checkpoints
 from thalweg.search.asynchronous import AsynchronousLoop
+from thalweg.search.continuing import announce
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
 from thalweg.search.synchronous import SynchronousLoop
@@ -22,8 +22,6 @@ from thalweg.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
-
-logger = logging.getLogger("thalweg")
 
 CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callback", "progress", "log", "asynchronous")
 """Arguments of `minimize` that a checkpoint does not hold; `resume` takes them."""
@@ -126,9 +124,10 @@ def minimize(
 
     Returns:
         scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, popsize, method, seed,
-        restarts, failures, first_failure, info; with a `Space` also space and, if it has names, point; with constraints also
-        feasible, violation (the largest at x), constr (their values at x: inequalities, which must not be above 0, then
-        equalities), equality (True for these) and multipliers.
+        restarts, failures, first_failure, info, and nfev_before, the evaluations of earlier calls from whose checkpoint the
+        run has continued; with a `Space` also space and, if it has names, point; with constraints also feasible, violation (the
+        largest at x), constr (their values at x: inequalities, which must not be above 0, then equalities), equality (True for
+        these) and multipliers.
     """
     logs = log if isinstance(log, list | tuple | range | np.ndarray) else None  # coordinates, not the name of a file
     search = {
@@ -206,10 +205,10 @@ def _search(
         kept = None if place is None else stack.enter_context(open_log(place, resume=saved is not None, since=since))
         evaluator = Evaluator(fun, args, workers, vectorized=vectorized, retries=retries, eval_timeout=eval_timeout)
         evaluate = stack.enter_context(evaluator)
-        if saved is not None:
+        if saved is not None and checkpoint is not None:
             evaluate.first_failure, evaluate.answered = saved.contents["extra"].get("first_failure"), es.nfev > 0
-            logger.info("continuing from %s after %d evaluations", checkpoint, es.nfev)
-        shared = (es, evaluate, callback, Progress(enabled=progress, budget=es.campaign.budget), checkpoint, kept)
+            announce(es, checkpoint)
+        shared = (es, evaluate, callback, Progress(enabled=progress, budget=es.campaign.budget), checkpoint, kept, es.nfev)
         if not asynchronous:
             return SynchronousLoop(*shared).run()
         if not evaluate.takes_single_points:
