@@ -1,6 +1,7 @@
 """The asynchronous loop of `minimize`: every worker always has a point, drawn from all that is known when it begins."""
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -10,7 +11,7 @@ import numpy as np
 from thalweg._common.outcome import Outcome
 from thalweg.evaluate import PointId
 from thalweg.search.loop import Loop
-from thalweg.search.pending import PendingPoint
+from thalweg.search.pending import MOST, PendingPoint
 from thalweg.search.synchronous import columns
 from thalweg.storage.log import Evaluation
 
@@ -58,6 +59,12 @@ class AsynchronousLoop(Loop):
         es = self.es
         self.running = {(es.campaign.runs, *point.place): point for point in es.open_points}
         past = [row for row in self.past if row[:3] in self.running or self._is_new(row)]
+        rows = Counter(row[:2] for row in past)
+        # to come to a point, all before it are drawn: a point so far ahead of what was evaluated was never handed out
+        asked = [row for row in past if row.index <= self.es.pending.handed_out + rows[row[:2]] + MOST]
+        if len(asked) < len(past):
+            logger.warning("the log has %d points that were never asked for; they are left out", len(past) - len(asked))
+            past = asked
         indices: dict[tuple[int, int], list[int]] = {}
         for row in past:
             indices.setdefault(row[:2], []).append(row.index)

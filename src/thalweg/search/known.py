@@ -91,6 +91,10 @@ class Known:
             if values is not None:
                 raise ValueError("known has rows of a log, which have their values, and values beside them; leave those out")
             given, values = [row.x for row in given], [row.f for row in given]
+            if len(lengths := {len(x) for x in given}) > 1:
+                raise ValueError(
+                    f"known has rows of {' and '.join(map(str, sorted(lengths)[:2]))} coordinates; pass those of one search"
+                )
         if values is None:
             raise TypeError(f"known has points without values; {FORMS}")
         points = as_points(given, "X of known", variables)

@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from thalweg.storage.log.base import EvaluationLog, Lock
 from thalweg.storage.log.row import Evaluation, decode, encode
@@ -11,6 +12,11 @@ from thalweg.storage.log.row import Evaluation, decode, encode
 logger = logging.getLogger("thalweg")
 
 PAGE = 4096
+LONGEST = 2**26
+"""Length of the longest line that is read, in bytes: a point of a million coordinates with their names."""
+BLOCK = 2**16
+SHOWN = 3
+"""Number of damaged lines that are reported one by one."""
 
 
 class LineFile:
@@ -80,13 +86,23 @@ def read_lines(path: Path) -> Iterator[Evaluation]:
     An incomplete last line is left out, as its write was cut off. Any other invalid line was damaged later: it is left out with
     a warning, as its loss costs one evaluation and an error would cost all others.
     """
+    number = damaged = 0
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        while line := file.readline(LONGEST):
+            number += 1
             try:
+                if len(line) == LONGEST and not line.endswith(b"\n"):
+                    line = _skip_line(file)
+                    raise ValueError(f"longer than {LONGEST} bytes")
                 yield decode(line)
             except ValueError as error:
-                if line.endswith(b"\n") and line.strip():
+                if not line.endswith(b"\n") or not line.strip():
+                    continue
+                damaged += 1
+                if damaged <= SHOWN:
                     logger.warning("line %d of log %s is damaged and left out (%s)", number, path, error)
+    if damaged > SHOWN:
+        logger.warning("%d lines of log %s are damaged and left out", damaged, path)
 
 
 def repair(path: Path) -> None:
@@ -95,15 +111,36 @@ def repair(path: Path) -> None:
         return
     with path.open("r+b") as file:
         end = file.seek(0, os.SEEK_END)
-        start, tail = end, b""
-        while start and b"\n" not in tail:
-            start = max(0, start - PAGE)
-            file.seek(start)
-            tail = file.read(end - start)
-        rest = tail[tail.rfind(b"\n") + 1 :]
+        rest = _last_line(file, end)
+        if len(rest) > LONGEST:
+            raise ValueError(f"log {os.fspath(path)!r} ends with a line of more than {LONGEST} bytes; pass another log")
         try:
             decode(rest)
             file.seek(end)
             file.write(b"\n")
         except ValueError:
             file.truncate(end - len(rest))
+
+
+def _skip_line(file: BinaryIO) -> bytes:
+    """Read to the end of a line; return the last piece of it, for a message."""
+    piece = b""
+    while more := file.readline(BLOCK):
+        piece = more
+        if piece.endswith(b"\n"):
+            break
+    return b"..." + piece
+
+
+def _last_line(file: BinaryIO, end: int) -> bytes:
+    """Return what follows the last newline, or more than `LONGEST` bytes if that is longer."""
+    pieces: list[bytes] = []
+    start, newline = end, -1
+    while start and newline < 0 and end - start <= LONGEST:
+        size = min(start, BLOCK)
+        start -= size
+        file.seek(start)
+        block = file.read(size)
+        newline = block.rfind(b"\n")
+        pieces.append(block[newline + 1 :])
+    return b"".join(reversed(pieces))

@@ -4,24 +4,23 @@
 of JSON Lines with the number of the part that it will become, so that after a kill it is clear whether it has become one.
 """
 
-import importlib
-import json
 import logging
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from thalweg._common.extras import require
-from thalweg.storage.atomic import replace
 from thalweg.storage.log.base import EvaluationLog, Lock
 from thalweg.storage.log.lines import LineFile, read_lines
-from thalweg.storage.log.row import COLUMNS, Evaluation, from_plain
+from thalweg.storage.log.part import pyarrow_parquet, read_part, write_part
+from thalweg.storage.log.row import Evaluation
 
 logger = logging.getLogger("thalweg")
 
+PART = re.compile(r"part-\d{1,18}\.parquet|\.part-\d{1,18}\.jsonl")
+"""Names of parts and tails; files with other names are not ours."""
 ROWS, SECONDS = 1000, 30.0
 """Number and age of waiting rows at which they become a part; or a twentieth of the log's, if more, to have fewer parts."""
 
@@ -92,17 +91,19 @@ class ParquetLog(EvaluationLog):
 
 def read_parquet(path: Path) -> Iterator[Evaluation]:
     """Yield the evaluations in a folder, also while another process writes to it."""
-    pq = pyarrow_parquet()
+    pyarrow_parquet()
     if not path.is_dir():
         raise FileNotFoundError(f"there is no folder {os.fspath(path)!r}")
+    for foreign in sorted({*path.glob("*.parquet")} - {*parts(path)}):
+        logger.warning("%s is no part of log %s and is left out", foreign.name, path)
     read: set[Path] = set()
     while True:
         for part in [part for part in parts(path) if part not in read]:
             read.add(part)
             try:
-                rows = [from_plain(each) for each in pq.read_table(part).to_pylist()]
+                rows = list(read_part(part))
             except Exception as error:  # pyarrow raises many kinds; as with a line, losing a part costs less than losing all
-                logger.warning("part %s is damaged and left out (%s)", part, error)
+                logger.warning("part %s is damaged and left out (%s)", part, " ".join(str(error).split()))
             else:
                 yield from rows
         waiting: list[Evaluation] = []
@@ -116,12 +117,12 @@ def read_parquet(path: Path) -> Iterator[Evaluation]:
 
 def parts(path: Path) -> list[Path]:
     """Return the Parquet files in a folder, in order."""
-    return sorted(path.glob("part-*.parquet"))
+    return sorted(file for file in path.glob("part-*.parquet") if PART.fullmatch(file.name) and file.is_file())
 
 
 def tails(path: Path) -> list[Path]:
     """Return the files of waiting rows: one at most, unless the writer was killed between two steps."""
-    return sorted(path.glob(".part-*.jsonl"))
+    return sorted(file for file in path.glob(".part-*.jsonl") if PART.fullmatch(file.name) and file.is_file())
 
 
 def number(file: Path) -> int:
@@ -132,17 +133,3 @@ def number(file: Path) -> int:
 def part_of(tail: Path) -> Path:
     """Return the name of the part that a tail becomes."""
     return tail.with_name(tail.stem[1:] + ".parquet")
-
-
-def write_part(path: Path, rows: Sequence[Evaluation]) -> None:
-    """Write a Parquet file in one atomic step."""
-    pq, pa = pyarrow_parquet(), importlib.import_module("pyarrow")
-    schema = pa.schema([(column.name, column.kind.arrow(pa)) for column in COLUMNS])
-    plain = [{name: json.dumps(v) if isinstance(v, dict) else v for name, v in row.plain().items()} for row in rows]
-    table = pa.Table.from_pylist(plain, schema)
-    replace(path, lambda file: pq.write_table(table, file))
-
-
-def pyarrow_parquet() -> Any:
-    """Import pyarrow's module for Parquet."""
-    return require("pyarrow.parquet", extra="parquet", purpose="a log that ends in .parquet")

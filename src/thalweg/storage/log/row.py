@@ -117,7 +117,10 @@ class Column:
     def read(self, found: Mapping[str, Any]) -> Any:
         """Return the value from a line of the log or a row of Parquet, or raise a KeyError or a TypeError."""
         value = found[self.name] if self.required else found.get(self.name)
-        return self.null if value is None and self.null is not NEVER else self.kind.from_plain(value)
+        try:
+            return self.null if value is None and self.null is not NEVER else self.kind.from_plain(value)
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(f"{self.name} is {shortened(value)}") from None
 
 
 def encode(row: Evaluation) -> bytes:
@@ -136,7 +139,7 @@ def decode(line: bytes) -> Evaluation:
     try:
         return from_plain(json.loads(line))
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        raise ValueError(f"no evaluation: {shortened(line)}") from error
+        raise ValueError(f"no evaluation: {shortened(line[:200])}") from error
 
 
 def from_plain(found: Any) -> Evaluation:
