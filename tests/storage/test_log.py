@@ -157,7 +157,7 @@ def test_pandas_reads_the_columns(tmp_path):
 def test_points_by_name(tmp_path, name):
     """Ints stay ints, and a search without names has no such column in its lines."""
     point = {"rate": 0.1 + 0.2, "width": 2**53}
-    written = Evaluation.from_outcome(0, 0, 0, np.array(list(point.values())), Outcome(1.0), point)
+    written = Evaluation.from_outcome(0, 0, 0, np.array(list(point.values())), Outcome(1.0), {"point": point})
     with open_log(tmp_path / name, resume=False) as log:
         log.append([written, row(1)])
     named, plain = read_log(tmp_path / name)

@@ -18,7 +18,7 @@ from thalweg.batch.chunk import BLOCK, ChunkRecord, LaneState, Refill, blank, ru
 from thalweg.batch.device_loop import Setup
 from thalweg.batch.stop_tests import ChunkSummary, ManyStopTests, Verdict
 from thalweg.compiled.keys import seed_words
-from thalweg.compiled.steps import covariance_condition
+from thalweg.compiled.steps import axis_lengths, covariance_condition
 from thalweg.search.campaign import Best, Campaign, Start
 from thalweg.search.stopping import Tolerances
 from thalweg.space import SpaceMap
@@ -222,7 +222,7 @@ class LaneGroup:
             doubtful = np.argwhere(~(record.condition <= limit) & (self.table.row >= 0))
             scale = np.asarray(record.scale) if len(doubtful) else np.empty(0)
             for block, i in doubtful.tolist():
-                condition[i, (block + 1) * BLOCK - 1] = covariance_condition(scale[block, i])
+                condition[i, (block + 1) * BLOCK - 1] = covariance_condition(axis_lengths(scale[block, i]))
         names = [name for name in ChunkSummary._fields if name != "condition"]
         columns = {name: np.swapaxes(getattr(record.observations, name), 0, 1) for name in names}
         return ChunkSummary(condition=condition, **columns)

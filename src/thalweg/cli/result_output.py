@@ -37,8 +37,8 @@ def summary(result: "OptimizeResult", seconds: float) -> str:
 
 
 def write_result(path: Path, result: "OptimizeResult", seconds: float) -> None:
-    """Write all fields of a result and the time it took as JSON."""
-    fields = {name: value for name, value in result.items() if name != "space"}
+    """Write all fields of a result and the time it took as JSON, without its history, which logs and checkpoints hold."""
+    fields = {name: value for name, value in result.items() if name not in ("space", "history")}
     if not isinstance(result.method, str):
         del fields["method"]
     write_text(path, json.dumps(as_json({**fields, "seconds": seconds}), indent=1, allow_nan=False) + "\n")

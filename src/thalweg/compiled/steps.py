@@ -245,15 +245,22 @@ def steps_of(strategy: Strategy, d: int) -> Steps:
         return _steps[key]
 
 
-def covariance_condition(scale: Any) -> float:
-    """Return the condition number of the covariance scale scale'; NaN where it is unknown."""
+def axis_lengths(scale: Any) -> tuple[float, float]:
+    """Return the standard deviations along the longest and the shortest axis of N(0, scale scale'); NaN if unknown."""
     if scale is None:
-        return float("nan")
+        return float("nan"), float("nan")
     scale = np.asarray(scale)
     if not np.all(np.isfinite(scale)):
-        return float("nan")
+        return float("nan"), float("nan")
     values = np.abs(scale) if scale.ndim == 1 else np.linalg.svd(scale, compute_uv=False)
-    return float((values.max() / values.min()) ** 2) if values.min() > 0 else float("inf")
+    return float(values.max()), float(values.min())
+
+
+def covariance_condition(axes: tuple[float, float]) -> float:
+    """Return the condition number of a covariance with these longest and shortest axes; NaN where they are unknown."""
+    longest, shortest = axes
+    ratio = float("inf") if shortest == 0 else longest / shortest
+    return ratio * ratio  # a power would raise an error where it overflows
 
 
 def scale_of(strategy: Strategy, state: Any, space: SpaceMap | None = None) -> Array | None:

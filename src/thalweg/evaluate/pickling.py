@@ -23,6 +23,9 @@ from thalweg._common.outcome import Failure, Objective, Outcome, checked, evalua
 PackedOutcome = tuple[float | None, str, bool, bytes | None, str, str, float | None, bytes | None, Rows | None]
 """An outcome between processes: value, reason, answered, pickled error, traceback, worker, seconds, note, constraints."""
 
+IN_WORKER = "\nIn the worker "
+"""Beginning of the note by which an exception from another process carries its traceback."""
+
 
 def pickle_objective(fun: Objective, args: tuple[Any, ...]) -> bytes:
     """Return a pickle, for any Python process, of a function from a point to a `PackedOutcome`."""
@@ -72,7 +75,7 @@ def unpack(packed: PackedOutcome) -> Outcome:
             error = cast("BaseException", pickle.loads(pickled)) if pickled is not None else RuntimeError(reason)
         except Exception:  # this process may not know its class
             error = RuntimeError(reason)
-        error.add_note(f"\nIn the worker {worker}:\n{text}")
+        error.add_note(f"{IN_WORKER}{worker}:\n{text}")
     return Outcome(Failure(reason, error, answered), worker, seconds, rows=rows)
 
 

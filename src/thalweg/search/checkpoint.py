@@ -22,6 +22,7 @@ from thalweg.search.campaign import Best, Campaign
 from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedProblem, check_strategy, find_fault
 from thalweg.search.checkpoint_sizes import CONSTRAINTS, PADDING, coordinates, padding
 from thalweg.search.constraints import Kinds
+from thalweg.search.history import History
 from thalweg.search.modelled import strategy_for
 from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
@@ -42,6 +43,8 @@ STATE = "state."
 """Prefix of the names of the state's leaves."""
 MODEL = "model."
 """Prefix of the names of the model's arrays."""
+PAST = "history."
+"""Prefix of the names of the history's arrays."""
 
 
 class Snapshot(NamedTuple):
@@ -175,6 +178,7 @@ def take(
     campaign: Campaign,
     run: Run,
     pending: PendingPoints,
+    past: History,
     *,
     injected: np.ndarray,
     elapsed: float,
@@ -198,10 +202,12 @@ def take(
     }
     if run.lagrangian is not None:
         contents["constraints"] = asdict(run.lagrangian.kinds)
+    contents["history"], past_arrays = past.pack()
     history = {name: np.asarray(getattr(run.tests, name), float) for name in HISTORY}
     arrays = {**_named(run.state), **history, **_points(run), "injected": injected}
     arrays |= {MODEL + name: array for name, array in pending.arrays().items()}
     arrays |= {CONSTRAINTS + name: array for name, array in run.lagrangian.arrays().items()} if run.lagrangian else {}
+    arrays |= {PAST + name: array for name, array in past_arrays.items()}
     arrays |= padding(coordinates(campaign.popsize, campaign.large_runs, problem["dimension"]), arrays)
     return Snapshot(cast("Contents", contents), arrays)
 
@@ -220,14 +226,15 @@ def kinds_of(saved: Snapshot) -> Kinds | None:
     return None if kinds is None else Kinds(**kinds)
 
 
-def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target) -> None:
+def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, past: History, path: Target) -> None:
     """Bring a run that has just begun, and its pending points, to where the snapshot was taken."""
     contents, here = saved.contents, saved.contents["run"]
-    models, limits = (
+    models, limits, before = (
         {name.removeprefix(prefix): array for name, array in saved.arrays.items() if name.startswith(prefix)}
-        for prefix in (MODEL, CONSTRAINTS)
+        for prefix in (MODEL, CONSTRAINTS, PAST)
     )
-    arrays = {name: array for name, array in saved.arrays.items() if not name.startswith((MODEL, CONSTRAINTS, PADDING))}
+    own = (MODEL, CONSTRAINTS, PAST, PADDING)
+    arrays = {name: array for name, array in saved.arrays.items() if not name.startswith(own)}
     _check_arrays(run, arrays, path)
     leaves, tree = jax.tree.flatten(run.state)
     named = zip(leaves, _named(run.state), strict=True)
@@ -244,6 +251,9 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, path: Target)
         pending.take_arrays(models)
         if run.lagrangian is not None:
             run.lagrangian = run.lagrangian.restored(limits)
+        if "history" in contents:
+            past.unpack(contents["history"], before)
+            run.axes = past.last_axes(contents["campaign"]["runs"])
     except ValueError as error:
         raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
 

@@ -136,6 +136,14 @@ class SavedKinds(TypedDict):
     equality_tolerance: float
 
 
+class SavedHistory(TypedDict):
+    """The history, without its arrays."""
+
+    count: int
+    every: int
+    names: list[str]
+
+
 class Contents(TypedDict):
     """All that is not an array."""
 
@@ -150,6 +158,8 @@ class Contents(TypedDict):
     extra: dict[str, Any]
     constraints: NotRequired[SavedKinds]
     """Missing without constraints, and before the first values."""
+    history: NotRequired[SavedHistory]
+    """Missing in files of versions that kept none."""
 
 
 def find_fault(contents: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> str | None:

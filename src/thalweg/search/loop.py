@@ -18,6 +18,7 @@ from thalweg._common.outcome import Outcome
 from thalweg.evaluate import Evaluator
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
+from thalweg.search.tracebacks import Tracebacks
 from thalweg.storage.log import Evaluation, EvaluationLog
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class Loop(ABC):
     """False while the optimiser changes: an interrupt then leaves nothing that a checkpoint may hold."""
     saved: tuple[int, int, int] | None = field(default=None, init=False)
     """Run, generation and number of evaluations of the last checkpoint."""
+    described: tuple[int, int] | None = field(default=None, init=False)
+    """Run and generation of which the log has the numbers of the search."""
+    tracebacks: Tracebacks = field(default_factory=Tracebacks, init=False)
     saving: float = field(default=0.0, init=False)
     """Seconds that went into checkpoints."""
 
@@ -110,10 +114,17 @@ class Loop(ABC):
 
     def record(self, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome) -> None:
         """Append an evaluation to the log."""
-        if self.log is not None:
-            named = self.es.variables
-            point = None if named is None or named.names is None else named.point(x)
-            self.log.append([Evaluation.from_outcome(run, generation, index, x, outcome, point)])
+        if self.log is None:
+            return
+        named = self.es.variables
+        further: dict[str, Any] = {"traceback": self.tracebacks.new(outcome)}
+        if named is not None and named.names is not None:
+            further["point"] = named.point(x)
+        now = (self.es.campaign.runs, self.es.run.nit)
+        if now != self.described:
+            further |= {"search": self.es.numbers, "std": self.es.std}
+            self.described = now
+        self.log.append([Evaluation.from_outcome(run, generation, index, x, outcome, further)])
 
     def time_left(self) -> float | None:
         """Return the seconds until the timeout; None without one."""

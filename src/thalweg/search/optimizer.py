@@ -17,6 +17,7 @@ from thalweg.search.constraints import Constraints, Kinds
 from thalweg.search.constraints.told import Told, rows_of
 from thalweg.search.described import Described
 from thalweg.search.foreign import check_foreign
+from thalweg.search.history import History
 from thalweg.search.injection import check_injected
 from thalweg.search.known import Known
 from thalweg.search.late import LatePoints
@@ -114,6 +115,8 @@ class Optimizer(SearchView):
         """Points that wait for a place in the next generation."""
         self.late = LatePoints()
         """Open points of runs that have ended."""
+        self.history = History(self.space, len(self.space.to_search(self.first)))
+        """Numbers of the search after its generations."""
         self.started = time.monotonic()
         self._begin(given)
 
@@ -302,6 +305,7 @@ class Optimizer(SearchView):
     def result(self) -> "OptimizeResult":
         """The result of all runs so far; `stop` and `message` are those of the present run, even if another follows."""
         result = self.campaign.include(self._run_result())
+        result.history = self.history.copy()
         conclude(result, self.best, self.run.lagrangian)
         if self.variables is not None:
             result.space = self.variables
@@ -313,7 +317,7 @@ class Optimizer(SearchView):
         """Write all that the next generation needs to a file; a generation that was asked but not told will be asked again."""
         checkpoint.check_target(self.strategy, path)
         settings = checkpoint.settings_of(self.method, self.options, self.popsize_given, self.campaign)
-        search = self._problem(), settings, self.campaign, self.run, self.pending
+        search = self._problem(), settings, self.campaign, self.run, self.pending, self.history
         checkpoint.write(path, checkpoint.take(*search, injected=self.injected, elapsed=self.elapsed, extra=extra or {}))
 
     @classmethod
@@ -337,7 +341,7 @@ class Optimizer(SearchView):
         self.kinds = checkpoint.kinds_of(saved)
         if self.campaign.runs or self.kinds is not None:
             self._begin()
-        checkpoint.restore_run(saved, self.run, self.pending, path)
+        checkpoint.restore_run(saved, self.run, self.pending, self.history, path)
         self.injected = saved.arrays["injected"]
         self.started -= saved.contents["elapsed"]
 
@@ -372,4 +376,5 @@ class Optimizer(SearchView):
         self.pending.move_on(drawn.state)
         self.run.learn(drawn, f, rows)
         self.run.info |= self.pending.info
+        self.history.add(self.scalars, self.run.info, self.run.mean, self.run.std)
         self._asked = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thalweg._common.checks import as_array
-from thalweg.compiled.steps import Drawn, covariance_condition, steps_of
+from thalweg.compiled.steps import Drawn, axis_lengths, covariance_condition, steps_of
 from thalweg.search.campaign import Best, Start
 from thalweg.search.constraints import Kinds, Lagrangian
 from thalweg.search.constraints.told import Told
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 logger = logging.getLogger("thalweg")
+
+EARLY, SMALL = 30, 100
+"""Generations and dimensions up to which the axes of the search distribution are found in every generation, not each tenth."""
 
 
 class Asked(NamedTuple):
@@ -71,6 +74,8 @@ class Run:
         """Numbers that the strategy shows of the last generation, by name."""
         self.std = np.full(self.d, start.sigma0)
         """Standard deviation of the search distribution per coordinate, in R^d."""
+        self.axes = (np.nan, np.nan)
+        """Standard deviations along the longest and the shortest axis, in R^d; NaN where the strategy does not tell them."""
         self.steps = steps_of(strategy, self.d)
         import_module("scipy.optimize")  # for the result; while the compiler is busy this takes no time
         self.ahead: Drawn | None
@@ -148,7 +153,10 @@ class Run:
             ahead = None
         self.packed, self.ahead = (state, ahead) if seen.finite else (drawn.state, None)
         self.info = seen.info | ({"sigma": seen.info["sigma"] * self.unit} if "sigma" in seen.info else {})
-        condition = covariance_condition(seen.scale) if self.nit % 10 == 9 else np.nan
+        tenth = self.nit % 10 == 9
+        if tenth or (self.nit < EARLY and self.d <= SMALL):
+            self.axes = axis_lengths(seen.scale)
+        condition = covariance_condition(self.axes) if tenth else np.nan
         generation = Generation(ranked, seen.mean, seen.std, condition, seen.finite, self.nfev, self.best.f, self.best.nfev)
         self.tests.observe(generation, self.mean)
         if seen.finite:

@@ -1,6 +1,7 @@
 """The numbers that a search shows: of all runs, and of the present one."""
 
 import time
+from math import isfinite
 
 import numpy as np
 
@@ -62,6 +63,19 @@ class SearchView:
     def info(self) -> dict[str, float]:
         """Numbers that the strategy shows of the last generation, by name."""
         return self.run.info
+
+    @property
+    def scalars(self) -> tuple[float, ...]:
+        """The numbers of the last generation that the history keeps, in the order of its `SCALARS`."""
+        run = self.run
+        return (self.campaign.runs, run.nit, self.nfev, self.failures, self.best.f, run.sigma, *run.axes)
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The step-size, the axes of the search distribution and the strategy's numbers now, by name, where they are finite."""
+        unit = self.run.unit
+        axes = {"longest": self.run.axes[0] * unit, "shortest": self.run.axes[1] * unit}
+        return {name: value for name, value in ({"sigma": self.sigma} | axes | self.info).items() if isfinite(value)}
 
     @property
     def elapsed(self) -> float:

@@ -53,10 +53,11 @@ class Evaluation(Fields):
 
     @classmethod
     def from_outcome(
-        cls, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome, point: Mapping[str, float] | None = None
+        cls, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome, further: Mapping[str, Any] | None = None
     ) -> "Evaluation":
-        """Make the row of a point and its outcome; `point` has the coordinates by the names of the variables."""
-        given = {"run": run, "generation": generation, "index": index, "x": x, "point": point}
+        """Make the row of a point and its outcome; `further` has values of columns that say nothing of the outcome."""
+        given: dict[str, Any] = dict.fromkeys(column.name for column in COLUMNS) | dict(further or {})
+        given |= {"run": run, "generation": generation, "index": index, "x": x}
         return cls.from_columns(given | {column.name: column.take(outcome) for column in COLUMNS if column.take is not None})
 
     @property
@@ -211,6 +212,12 @@ COLUMNS: list[Column] = [
     Column("attempts", COUNT, attrgetter("attempts"), null=NEVER),
     Column("g", NUMBERS, lambda outcome: None if outcome.rows is None else outcome.rows[0], sparse=True),
     Column("h", NUMBERS, lambda outcome: None if outcome.rows is None else outcome.rows[1] or None, sparse=True),
+    Column("traceback", TEXT, sparse=True),
+    Column("search", NAMED, sparse=True),
+    Column("std", NUMBERS, sparse=True),
 ]
 """Columns in the order of the log. A further one is an entry at the end, and `Evaluation.extra` has its values; logs that were
-written without it remain readable."""
+written without it remain readable.
+
+A failure has its traceback if it is the first that came this way. The first evaluation after each generation has the numbers of
+the search then, and its standard deviations."""
