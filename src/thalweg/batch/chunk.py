@@ -43,6 +43,8 @@ class Refill(NamedTuple):
     sigma0: Any
     row: Any
     """Number of the problem."""
+    left: Any
+    """Evaluations that the budget leaves, at most NEVER: points beyond do not count."""
 
 
 class Observation(NamedTuple):
@@ -104,7 +106,8 @@ def run_chunk(
     def one(carry: Any, number: Array) -> tuple[Any, Observation]:
         lanes, hits = carry
         # the barriers keep the compiler from merging a generation with what is around it: see `device_loop`
-        lanes, seen, places = jax.lax.optimization_barrier(step(*jax.lax.optimization_barrier((lanes, args, targets))))
+        before = lanes, args, targets, refill.left - number * n
+        lanes, seen, places = jax.lax.optimization_barrier(step(*jax.lax.optimization_barrier(before)))
         hits = jnp.where((hits == NEVER) & (places < n), number * n + places + 1, hits)
         return (lanes, hits), seen
 
@@ -119,13 +122,19 @@ def run_chunk(
     return lanes, ChunkRecord(seen, condition, scale, hits)
 
 
-def _advance(setup: Setup, space: SpaceMap, lane: LaneState, args: Any, targets: Array) -> tuple[LaneState, Observation, Array]:
-    """Return the lane a generation later, what was seen, and for each target the first point that reaches it (n: none)."""
+def _advance(
+    setup: Setup, space: SpaceMap, lane: LaneState, args: Any, targets: Array, left: Array
+) -> tuple[LaneState, Observation, Array]:
+    """Return the lane a generation later, what was seen, and for each target the first point that reaches it (n: none).
+
+    Of the values only the first `left` are seen.
+    """
     x, f, learned = generation(setup.strategy, lane.state, partial(evaluate, setup, space, args), space, limit(space))
     mean, std = learned.mean, learned.std
     finite = is_finite((learned.state, mean, std))
-    f = ranking.sanitise(f)
-    ranked, place, n = jnp.sort(f), jnp.argmin(f), f.shape[0]
+    n = f.shape[0]
+    f = jnp.where(jnp.arange(n) < left, ranking.sanitise(f), jnp.inf)
+    ranked, place = jnp.sort(f), jnp.argmin(f)
     still = mean == mean + 0.2 * std
     step = jnp.maximum(std, jnp.abs(mean - lane.mean))
     if (whole := whole_coordinates(space, mean)) is not None:

@@ -90,7 +90,8 @@ def run_restarts(
             numbers.
         sigma0: The first standard deviation as in `minimize`: a number, one for each coordinate, or None.
         seeds: One whole number per problem; an int n stands for range(n). The same seed gives `minimize` the same runs.
-        max_evals: A problem ends with the generation that reaches this number of evaluations, over all its runs.
+        max_evals: A problem ends at this number of evaluations, over all its runs. Of its last generation only as many points
+            count as are left.
         restarts: Number of restarts with twice the population; with `bipop` small runs come in addition.
         bipop: True for small runs between the large ones, as in `minimize`.
         popsize: Points per generation of the first run.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from thalweg.batch.chunk import BLOCK, ChunkRecord, LaneState, Refill, blank, run_chunk, take
+from thalweg.batch.chunk import BLOCK, NEVER, ChunkRecord, LaneState, Refill, blank, run_chunk, take
 from thalweg.batch.device_loop import Setup
 from thalweg.batch.stop_tests import ChunkSummary, ManyStopTests, Verdict
 from thalweg.compiled.keys import seed_words
@@ -29,7 +29,7 @@ NARROWER = 4
 """Groups have all lanes, a quarter of all, and so on: few programs to compile, and few lanes that stand empty."""
 NARROWEST = 16
 """Minimal number of lanes; fewer are not worth a program of their own."""
-ENDLESS = np.iinfo(np.int64).max // 2
+ENDLESS = 2**40
 
 
 class RunSummary(NamedTuple):
@@ -106,7 +106,9 @@ class LaneTable(NamedTuple):
     row: np.ndarray
     """Number of its problem; -1 where there is none."""
     longest: np.ndarray
-    """Maximal number of generations; 0 where there is no run."""
+    """Maximal number of generations, of which the last may be a part of one; 0 where there is no run."""
+    allowed: np.ndarray
+    """Evaluations that the budget leaves for the run."""
     words: np.ndarray
     x0: np.ndarray
     """Start in R^d."""
@@ -115,8 +117,8 @@ class LaneTable(NamedTuple):
     @classmethod
     def empty(cls, lanes: int, d: int, coordinates: int) -> "LaneTable":
         """Return a table without runs."""
-        words, points = np.zeros((lanes, 2), np.uint32), np.zeros((lanes, d))
-        return cls(np.full(lanes, -1), np.zeros(lanes, int), words, points, np.zeros((lanes, coordinates)))
+        words, points, none = np.zeros((lanes, 2), np.uint32), np.zeros((lanes, d)), np.zeros(lanes, int)
+        return cls(np.full(lanes, -1), none, none.copy(), words, points, np.zeros((lanes, coordinates)))
 
 
 class LaneGroup:
@@ -149,14 +151,16 @@ class LaneGroup:
         fresh = self._fill()
         setup, table, space = self._setup(self.width), self.table, self.settings.space
         args, targets, device_space = self.settings.tables
-        refill = Refill(fresh, table.words, table.x0, self.tests.sigma0, np.maximum(table.row, 0))
+        left = np.clip(table.allowed - self.tests.nit * self.popsize, 0, NEVER).astype(np.int32)
+        refill = Refill(fresh, table.words, table.x0, self.tests.sigma0, np.maximum(table.row, 0), left)
         self.lanes, record = run_chunk(setup, self.lanes, jax.device_put(refill), args, targets, device_space)
         seen, condition, found = jax.device_get((record.observations, record.condition, record.hits))
         record = ChunkRecord(seen, condition, record.scale, found)
         before, nit = self.tests.best_nfev, self.tests.nit.copy()
         going = np.flatnonzero(table.row >= 0)
         goals = np.array([self._goal(row) for row in table.row.tolist()], float)  # None is NaN, which nothing reaches
-        verdict = self.tests.observe(self._summary(record), table.longest, goals)
+        cut = table.longest * self.popsize > table.allowed
+        verdict = self.tests.observe(self._summary(record), table.longest, goals, cut)
         last = verdict.made - 1
         improved = going[verdict.best_nfev[going, last[going]] > before[going]]
         when = (verdict.best_nfev[improved, last[improved]] - 1) // self.popsize - nit[improved]
@@ -167,7 +171,8 @@ class LaneGroup:
         for i, row in zip(ended.tolist(), rows, strict=True):
             g = int(last[i])
             made, best = int(nit[i]) + g + 1, Best(table.best_x[i].copy(), float(verdict.best_f[i, g]), 0)
-            self.tasks[row].end(made * self.popsize, made, best, verdict.reasons[i], space)
+            nfev = min(made * self.popsize, int(table.allowed[i]))
+            self.tasks[row].end(nfev, nfev // self.popsize, best, verdict.reasons[i], space)
         table.row[ended], table.longest[ended] = -1, 0
         return rows, int(verdict.made[going].sum())
 
@@ -204,6 +209,7 @@ class LaneGroup:
             row = self.waiting.popleft()
             start, campaign = self.tasks[row].present, self.tasks[row].campaign
             self.table.row[i] = row
+            self.table.allowed[i] = min((campaign.budget.max_evals or inf) - campaign.nfev, ENDLESS)
             generations = -(-campaign.evaluations_left(start) // self.popsize)
             self.table.longest[i] = min(generations, campaign.run_budget(start).max_iter or ENDLESS)
             self.table.words[i] = seed_words(start.seed)

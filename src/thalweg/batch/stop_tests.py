@@ -79,10 +79,11 @@ class ManyStopTests:
         taken.bests, taken.medians = ([list(history[i]) for i in lanes.tolist()] for history in (self.bests, self.medians))
         return taken
 
-    def observe(self, now: ChunkSummary, longest: np.ndarray, ftarget: np.ndarray) -> Verdict:
+    def observe(self, now: ChunkSummary, longest: np.ndarray, ftarget: np.ndarray, cut: np.ndarray | None = None) -> Verdict:
         """Take a chunk into account: a run ends by a criterion, in generation `longest` or at its target.
 
-        Where `longest` is 0 there is no run, and the verdict means nothing. A target of NaN is none.
+        Where `longest` is 0 there is no run, and the verdict means nothing. A target of NaN is none. Where `cut` is true only
+        a part of generation `longest` was evaluated: no criterion looks at it.
         """
         generations = now.best.shape[1]
         nit = self.nit[:, None] + np.arange(1, generations + 1)
@@ -110,13 +111,15 @@ class ManyStopTests:
                 failed=failed,
             )
             held = [(each, value, each.holds(seen, value)) for each, value in self.tolerances.tests()]
-        tests = [(each, value, np.broadcast_to(holds, nit.shape)) for each, value, holds in held]
-        converged = np.logical_or.reduce([holds for _, _, holds in tests]) | ~now.finite
+        whole = np.ones(nit.shape, bool) if cut is None else ~cut[:, None] | (nit < longest[:, None])
+        tests = [(each, value, np.broadcast_to(holds, nit.shape) & whole) for each, value, holds in held]
+        broken = ~now.finite & whole
+        converged = np.logical_or.reduce([holds for _, _, holds in tests]) | broken
         over = converged | (nit >= longest[:, None]) | (best_f <= ftarget[:, None])
         ended = over.any(1)
         made = np.where(ended, over.argmax(1) + 1, generations)
         reasons = {
-            i: _reasons(tests, seen, now.finite, i, g)
+            i: _reasons(tests, seen, broken, i, g)
             for i, g in zip(np.flatnonzero(ended).tolist(), (made[ended] - 1).tolist(), strict=True)
         }
         self._remember(now, known, flat, failed, best_f, best_nfev)
@@ -160,10 +163,10 @@ class ManyStopTests:
 
 
 def _reasons(
-    tests: list[tuple[Tolerance, float | None, Any]], seen: Observed, finite: np.ndarray, i: int, g: int
+    tests: list[tuple[Tolerance, float | None, Any]], seen: Observed, broken: np.ndarray, i: int, g: int
 ) -> dict[str, float]:
     """Return the criteria that hold for run i in generation g, each with its threshold."""
-    if not finite[i, g]:
+    if broken[i, g]:
         return {"nonfinite": int(seen.nit[i, g])}
     held = [(each.name, each.threshold(seen, value)) for each, value, holds in tests if holds[i, g]]
     return {name: value[i, g].item() if np.ndim(value) else value for name, value in held}

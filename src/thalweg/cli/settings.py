@@ -50,7 +50,7 @@ EVALUATION: tuple[Decorator, ...] = (
 )
 
 BUDGETS = {
-    "--max-evals": ("Stop after the generation that reaches this number of evaluations.", "no limit"),
+    "--max-evals": ("Stop at this number of evaluations.", "no limit"),
     "--max-iter": ("Stop after this number of generations.", "pycma's limit if there is no --max-evals and no --timeout"),
     "--ftarget": ("Stop once f <= this value.", "none"),
     "--timeout": ("Stop after this number of seconds.", "no limit"),

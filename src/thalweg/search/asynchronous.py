@@ -48,7 +48,7 @@ class AsynchronousLoop(Loop):
         self._take(found, failures)
         if self.evaluate.failures >= self.es.popsize:
             self.evaluate.raise_if_all_failed()
-        if self.es.nit > before:
+        if self.es.nit > before or self.es.stop():
             self.after_tell()
 
     def end(self) -> None:

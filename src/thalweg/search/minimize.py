@@ -90,7 +90,8 @@ def minimize(
             0; "returned" makes a number alone a failure. `thalweg.Constraints(...)` sets tolerances. The answer is the best
             feasible point.
         popsize: Points per generation; by default 4 + 3 ln d.
-        max_evals: Stop after the generation that reaches this number of evaluations; with a model, at this number.
+        max_evals: Stop at this number of evaluations. The last generation may be a part of one: its values count for the best
+            point, and a continued run completes it.
         max_iter: Stop after this number of generations. Without any budget: pycma's limit.
         ftarget: Stop once a value is at or below this one.
         timeout: Stop after this number of seconds; evaluations by workers that are still running then are given up.
@@ -105,11 +106,11 @@ def minimize(
         workers: A number of processes (-1: one for each CPU), a map-like callable, any `concurrent.futures.Executor`,
             `thalweg.Ray(...)`, `thalweg.Dask(...)`, or the name of an engine, such as "ray".
         vectorized: True if fun takes the whole generation, (popsize, d), and returns as many values. With a model it gets the
-            points to evaluate next.
+            points to evaluate next, at the end of max_evals those that are left.
         asynchronous: True to keep all workers busy: a point starts as soon as a worker is free, and the search learns from
             values when they come, however late. For evaluations that take different times; the result then depends on the
             order in which they end.
-        callback: Called as callback(intermediate_result) after each generation; StopIteration ends the run.
+        callback: Called as callback(intermediate_result) after each generation and at the end; StopIteration ends the run.
         progress: True to show a line of progress on stderr.
         checkpoint: A file to write after each generation; if it exists, the run continues from there to the same result.
         log: Where to record every evaluation as soon as it has finished: a file x.jsonl or a folder x.parquet. By default the

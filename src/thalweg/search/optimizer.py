@@ -48,8 +48,8 @@ class Optimizer(SearchView):
     'The target value ftarget = 1e-09 was reached.'
 
     The arguments are those of `thalweg.minimize`. `options` holds fields of the strategy (`flow`, `active`, ...) and stop
-    tolerances (`tolx`, `tolfun`, ...; see `thalweg.Tolerances`). A budget ends the search with the generation that reaches it;
-    without any budget the number of generations is limited as in pycma.
+    tolerances (`tolx`, `tolfun`, ...; see `thalweg.Tolerances`). Without any budget the number of generations is limited as in
+    pycma.
 
     With `restarts` another run begins as soon as one has ended, with twice the population; with `bipop` there are also small
     runs between these large ones. Budgets and target hold over all runs, and the generations of each run are limited as in
@@ -152,37 +152,45 @@ class Optimizer(SearchView):
     def ask(self, number: int | None = None) -> np.ndarray:
         """Return the points of the next generation, (popsize, d), inside the bounds; or as many as are wanted.
 
-        Asking again gives fresh points. Those that were asked before can still be told, however late. With a model these are
-        the candidates to evaluate now, most promising first and no more than `max_evals` leaves; if more are wanted than
+        Of a generation that was begun these are the points that are left. There are never more than `max_evals` leaves, so
+        that the last generation may be a part of one: its values count for the best point. A search that is asked on although
+        this budget is used up goes on. Asking again gives fresh points. Those that were asked before can still be told,
+        however late. With a model these are the candidates to evaluate now, most promising first; if more are wanted than
         there are candidates, further draws.
 
         >>> es = Optimizer([1.0, 2.0], popsize=6, method="cma", seed=1)
         >>> es.ask(2).shape
         (2, 2)
         """
-        self._restart_if_ended()
-        if number is None and self.model is None and not self.pending:
+        if number is None and self.asks_whole():
             if self._asked is not None:
                 self._split(self._asked)
             self._asked = self.run.draw(self.injected)
             return self._asked.x.copy()
+        number = None if number is None else int(min(as_count(number, "number"), self.evaluations_left))
         return np.stack([point.x for point in self.ask_points(number)])
+
+    def asks_whole(self) -> bool:
+        """Return whether `ask` returns a whole generation next; begin the next run if the present one has ended."""
+        self._restart_if_ended()
+        return self.model is None and not self.pending and self.evaluations_left >= self.popsize
 
     def ask_points(self, number: int | None = None, workers: int = 1, first: Sequence[int] = ()) -> list[PendingPoint]:
         """Return points as `ask(number)` does, with their generations and indices.
 
         With a model and no number, at least as many as there are `workers`; `first` has indices to hand out before others.
+        A number is not limited by the budget here.
         """
         number = number if number is None else as_count(number, "number")
         self._restart_if_ended()
         if self._asked is not None:
             self._split(self._asked)
-        while self.pending.lacks(number or self.popsize):
+        while self.pending.lacks(number or 1):
             asked = self.run.draw(self.injected)
             self.injected = self.injected[asked.injected :]
             self.run.move_to(asked.drawn.state)
             self.pending.add(asked, self.run.nit)
-        left = self.campaign.evaluations_left(self.run.start) - self.run.nfev
+        left = self.evaluations_left if self.model is None else self.campaign.evaluations_left(self.run.start) - self.run.nfev
         return self.pending.hand_out(number or self.pending.batch(workers, left), first)
 
     def tell(self, X: Any, F: Iterable[Any], G: Any = None, H: Any = None, *, foreign: bool = False) -> None:

@@ -102,7 +102,7 @@ class PendingPoints:
 
     def batch(self, workers: int, left: float) -> int:
         """Return the number of points to hand out at once, given the number of workers and of evaluations that are left."""
-        return self.popsize
+        return int(min(len(self.queue), left))
 
     def add(self, asked: Asked, generation: int) -> None:
         """Put points that were just drawn into the queue."""

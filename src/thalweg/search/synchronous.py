@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,39 +24,49 @@ class SynchronousLoop(Loop):
         X, indices = self._ask()
         self.consistent = True
         run, generation, before = es.campaign.runs, es.run.nit, es.nit
-        past = {} if self.log is None else self.log.known(run, generation, X, None if es.model is None else indices)
+        past = {} if self.log is None else self.log.known(run, generation, X, indices)
         known = known_outcomes(past, len(X) if es.nfev == 0 else None)
-        record = None if self.log is None else lambda i, outcome: self.record(run, generation, indices[i], X[i], outcome)
+        record = None if self.log is None else partial(self._record, run, generation, indices, X)
         failures = self.evaluate.failures
         try:
             F = self.evaluate(X, self.time_left(), known, record)
         except Interrupted as interrupt:
             self.save()
             self.consistent = False  # no checkpoint may continue from a generation that is abandoned
-            if es.model is None:
+            if indices is None:
                 es.abandon(X, interrupt.values, *columns(interrupt.rows))
             else:
-                known = ~np.isnan(interrupt.values)
-                es.tell(X[known], interrupt.values[known])
+                known = np.flatnonzero(~np.isnan(interrupt.values))
+                rows = None if interrupt.rows is None else [interrupt.rows[i] for i in known]
+                es.tell(X[known], interrupt.values[known], *columns(rows))
             raise
         self.consistent = False
         es.run.failures += self.evaluate.failures - failures
         es.tell(X, F, *columns(self.evaluate.rows))
         self.consistent = True
-        if es.nit > before:
+        if es.nit > before or es.stop():
             self.after_tell()
         else:
             self.save_if_cheap()
 
-    def _ask(self) -> tuple[np.ndarray, Sequence[int]]:
-        """Return points, with their indices in the generation; first those that were asked when a checkpoint was written."""
-        if self.es.model is None:
-            X = self.es.ask()
-            return X, range(len(X))
+    def _ask(self) -> tuple[np.ndarray, Sequence[int] | None]:
+        """Return points, with their indices in the generation; None for a whole one.
+
+        Points that were asked when a checkpoint was written come first.
+        """
+        es = self.es
+        left = es.evaluations_left
+        again = [point for point in es.pending.open_points if point.generation == es.run.nit]
+        if not again and es.asks_whole():
+            return es.ask(), None
         workers = self.evaluate.capacity if self.evaluate.takes_single_points else 1
-        again = [point for point in self.es.pending.open_points if point.generation == self.es.run.nit]
-        points = again or self.es.ask_points(workers=workers)
+        points = again[: int(min(len(again), left))] or es.ask_points(workers=workers)
         return np.stack([point.x for point in points]), [point.index for point in points]
+
+    def _record(
+        self, run: int, generation: int, indices: Sequence[int] | None, X: np.ndarray, i: int, outcome: Outcome
+    ) -> None:
+        self.record(run, generation, i if indices is None else indices[i], X[i], outcome)
 
 
 def columns(rows: Sequence[Rows | None] | None) -> tuple[Any, ...]:

@@ -82,6 +82,12 @@ class SearchView:
         """Seconds since the start, without the time between a checkpoint and its continuation."""
         return time.monotonic() - self.started
 
+    @property
+    def evaluations_left(self) -> float:
+        """Evaluations until `max_evals`; inf without such a budget, and once it is used up."""
+        left = (self.campaign.budget.max_evals or np.inf) - self.nfev
+        return left if left > 0 else np.inf
+
     def _reasons(self) -> dict[str, float]:
         """Return the reasons for which the present run has ended, if it has."""
         return self.run.stop() | self._spent()
