@@ -243,8 +243,8 @@ class OnDevice:
 
 
 def test_one_array_goes_to_the_device_and_two_come_back_per_generation():
-    """Draws and state never leave the device; the matrix does each tenth generation, for its condition number."""
-    es = make(max_iter=20, bounds=None, ftarget=None)
+    """Draws and state never leave the device; the matrix does early and each tenth generation, for the lengths of its axes."""
+    es = make(max_iter=50, bounds=None, ftarget=None)
     reads, writes = [], []
     turn, rebuilt = es.run.steps._tell, es.run.steps._rebuilt
 
@@ -261,10 +261,10 @@ def test_one_array_goes_to_the_device_and_two_come_back_per_generation():
     es.run.steps._tell, es.run.steps._rebuilt = spied, lambda state, drawn: drawn
     es.run.ahead = guarded(es.run.ahead)
     finish(es)
-    assert es.nit == 20
-    assert writes == [np.ndarray] * 20
+    assert es.nit == 50
+    assert writes == [np.ndarray] * 50
     generation = ["points", "numbers"]
-    assert reads == (9 * generation + [*generation, "scale"]) * 2
+    assert reads == [*generation, "scale"] * 30 + (9 * generation + [*generation, "scale"]) * 2
 
 
 @pytest.mark.parametrize(

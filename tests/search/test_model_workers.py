@@ -51,12 +51,12 @@ def test_a_vectorized_objective_gets_the_batch():
     assert result.x.tolist() == minimize(banana, [1.0, 2.0], **SETTINGS, max_evals=40).x.tolist()
 
 
-def test_the_callback_sees_generations():
+def test_the_callback_sees_generations_and_the_end():
     seen = []
     result = minimize(
         banana, [1.0, 2.0], **SETTINGS, max_evals=40, callback=lambda r: seen.append((r.nit, r.info["model_tau"]))
     )
-    assert [nit for nit, _ in seen] == list(range(1, result.nit + 1))
+    assert [nit for nit, _ in seen] == [*range(1, result.nit + 1), result.nit]  # the budget ends within a generation
 
 
 def slow(x, scale=0.002):
