@@ -22,6 +22,7 @@ PACKAGES = {
     "cli",
     "compiled",
     "evaluate",
+    "integrations",
     "models",
     "objectives",
     "plots",

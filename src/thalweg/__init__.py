@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray
+from thalweg.integrations.scipy import scipy_method
 from thalweg.models import Quadratic
 from thalweg.search.constraints import Constraints
 from thalweg.search.known import Known
@@ -77,6 +78,7 @@ __all__ = [
     "resume",
     "run_many",
     "run_restarts",
+    "scipy_method",
 ]
 
 

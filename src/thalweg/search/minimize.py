@@ -48,6 +48,7 @@ def minimize(
     bipop: bool = False,
     known: Any = None,
     seed: Seed = None,
+    rng: Seed = None,
     workers: Workers = 1,
     vectorized: bool = False,
     asynchronous: bool = False,
@@ -103,6 +104,7 @@ def minimize(
             can also say that they are those of a similar function. They give mean and spread of the first run's start, in
             place of x0 and of a ball of sigma0, teach the model, and the best of them may be the result. They are not counted.
         seed: A whole number, None, a numpy Generator or SeedSequence. The result has the one that was used.
+        rng: As `seed`, by scipy's name for it.
         workers: A number of processes (-1: one for each CPU), a map-like callable, any `concurrent.futures.Executor`,
             `thalweg.Ray(...)`, `thalweg.Dask(...)`, or the name of an engine, such as "ray".
         vectorized: True if fun takes the whole generation, (popsize, d), and returns as many values. With a model it gets the
@@ -130,6 +132,12 @@ def minimize(
         largest at x), constr (their values at x: inequalities, which must not be above 0, then equalities), equality (True for
         these) and multipliers.
     """
+    if callable(x0) and not callable(fun):
+        raise TypeError(
+            f"fun must be callable, got {shortened(fun)}, and x0 is callable: pass the function first, minimize(fun, x0)"
+        )
+    if seed is not None and rng is not None:
+        raise TypeError("seed and rng are two names of the same argument; pass one of them")
     logs = log if isinstance(log, list | tuple | range | np.ndarray) else None  # coordinates, not the name of a file
     search = {
         "x0": x0,
@@ -145,7 +153,7 @@ def minimize(
         "restarts": restarts,
         "bipop": bipop,
         "known": known,
-        "seed": seed,
+        "seed": rng if seed is None else seed,
         "max_evals": max_evals,
         "max_iter": max_iter,
         "ftarget": ftarget,

@@ -1,0 +1,1 @@
+"""Thalweg inside other libraries: a method for scipy. Each is a file, imported only when it is used."""
