@@ -188,7 +188,7 @@ class Run:
         counted = contents["run"]["nfev"] + contents["campaign"]["nfev"]
         if not self.counted <= counted <= len(self.rows):
             raise LostError(f"the checkpoint counts {counted} evaluations after {self.counted}, the log {len(self.rows)}")
-        leftovers = len(list(self.folder.glob(".run.ckpt.*")))
+        leftovers = len(list(self.folder.glob(".run.ckpt.*.new")))
         self.tally.while_a_checkpoint_was_written += leftovers > self.leftovers
         self.counted, self.leftovers = counted, leftovers
 

@@ -96,6 +96,58 @@ def test_a_run_that_was_killed_comes_to_where_it_was(tmp_path, caplog):
     assert second.fun <= min(row.f for row in rows)
 
 
+def test_a_finished_run_is_repeated_from_its_log_without_an_evaluation(tmp_path):
+    path, old, evaluated = tmp_path / "run.ckpt", tmp_path / "old.ckpt", []
+
+    def fun(x):
+        evaluated.append(x)
+        return sphere(x)
+
+    def copy(seen):
+        if seen.nit == 2:
+            shutil.copy(path, old)
+
+    first = minimize(fun, [1.0, 2.0], ftarget=1e-3, checkpoint=path, callback=copy, **SETTINGS)
+    shutil.copy(f"{path}.jsonl", f"{old}.jsonl")
+    evaluated.clear()
+    second = resume(old, fun, asynchronous=True)
+    assert not evaluated
+    assert (second.x.tolist(), second.nfev, second.stop) == (first.x.tolist(), first.nfev, first.stop)
+
+
+def test_a_value_of_an_ended_run_that_came_after_the_last_checkpoint_counts(tmp_path, monkeypatch):
+    """The first evaluation ends only after a restart, with the best value; then the run is killed."""
+    monkeypatch.setattr("thalweg.search.loop.CHECKPOINT_SHARE", np.inf)
+    path, old = tmp_path / "run.ckpt", tmp_path / "old.ckpt"
+    restarted, lock, evaluated = threading.Event(), threading.Lock(), []
+
+    def fun(x):
+        with lock:
+            evaluated.append(x.tolist())
+            first = len(evaluated) == 1
+        if first:
+            assert restarted.wait(60)
+        return -100.0 if first else sphere(x)
+
+    def kill(seen):
+        if seen.restarts and not restarted.is_set():
+            shutil.copy(path, old)
+            restarted.set()
+        if seen.fun == -100:
+            shutil.copy(f"{path}.jsonl", f"{old}.jsonl")
+            raise StopIteration
+
+    with ThreadPoolExecutor(2) as pool:
+        settings = {**SETTINGS, "workers": pool, "restarts": 1, "options": {"tolx": 0.3}}
+        minimize(fun, [1.0, 2.0], checkpoint=path, callback=kill, **settings)
+        known = [row.x.tolist() for row in read_log(f"{old}.jsonl")]
+        evaluated[1:] = []
+        second = resume(old, fun, workers=pool, asynchronous=True, max_evals=len(known) + 6)
+    assert second.fun == -100
+    assert second.nfev == len(known) + 6
+    assert not [x for x in evaluated[1:] if x in known]
+
+
 def test_failures_rank_last_and_nothing_but_failures_is_an_error():
     def sometimes(x):
         return None if x[0] > 1.5 else sphere(x)

@@ -167,7 +167,7 @@ def test_late_points_of_an_ended_run_count():
     assert es.result.fun == -5.0
     assert es.result.x.tolist() == late[0].tolist()
     assert es.result.failures == 1
-    assert not es.late.runs
+    assert not es.late.open
     with pytest.raises(ValueError, match="tell each point once"):
         es.tell(late[:1], [1.0])
 

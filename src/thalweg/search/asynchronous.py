@@ -38,6 +38,9 @@ class AsynchronousLoop(Loop):
     def advance(self) -> None:
         if not self.started:
             self._start()
+            if self.es.stop():  # the log holds all of it
+                self.after_tell()
+                return
         self._refill()
         failures, before = self.evaluate.failures, self.es.nit
         try:
@@ -57,7 +60,8 @@ class AsynchronousLoop(Loop):
     def _start(self) -> None:
         """Come to where an earlier call was, and start again what was running then."""
         es = self.es
-        self.running = {(es.campaign.runs, *point.place): point for point in es.open_points}
+        open_points = [*es.late, *((es.campaign.runs, point) for point in es.open_points)]
+        self.running = {(run, *point.place): point for run, point in open_points}
         past = [row for row in self.past if row[:3] in self.running or self._is_new(row)]
         rows = Counter(row[:2] for row in past)
         # to come to a point, all before it are drawn: a point so far ahead of what was evaluated was never handed out
@@ -76,8 +80,9 @@ class AsynchronousLoop(Loop):
             again = indices.get(present, [])
             self._hand_out(es.pending.missing(again), again)
             self._repeat(row)
-        for place, point in self.running.items():
-            self.evaluate.start(place, point.x)
+        if not es.stop():
+            for place, point in self.running.items():
+                self.evaluate.start(place, point.x)
         self.started = True
 
     def _is_new(self, row: Evaluation) -> bool:

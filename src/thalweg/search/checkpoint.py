@@ -23,6 +23,7 @@ from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedPro
 from thalweg.search.checkpoint_sizes import CONSTRAINTS, PADDING, coordinates, padding
 from thalweg.search.constraints import Kinds
 from thalweg.search.history import History
+from thalweg.search.late import LatePoints
 from thalweg.search.modelled import strategy_for
 from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
@@ -71,6 +72,11 @@ def check_target(strategy: Strategy, path: Target) -> None:
     """Raise an error, before a run has cost anything, where a checkpoint could not be written."""
     if not strategy.traceable:
         raise ValueError(f"{shortened(strategy)} holds a third-party object that a checkpoint cannot store; leave it out")
+    check_path(path)
+
+
+def check_path(path: Target) -> None:
+    """Raise a ValueError if the path cannot be that of a checkpoint."""
     if not Path(path).parent.is_dir():
         raise ValueError(f"checkpoint {os.fspath(path)!r} lies in a directory that does not exist; make it first")
     archive.check_file(Path(path))
@@ -178,6 +184,7 @@ def take(
     campaign: Campaign,
     run: Run,
     pending: PendingPoints,
+    late: LatePoints,
     past: History,
     *,
     injected: np.ndarray,
@@ -191,7 +198,7 @@ def take(
     present = {"nfev": run.nfev, "failures": run.failures, "best_f": run.best.f, "best_nfev": run.best.nfev, "info": run.info}
     present |= {f"best_{name}": value for name, value in _limits(run.best).items()}
     present |= {name: getattr(run.tests, name) for name in COUNTERS}
-    contents = {
+    contents: dict[str, Any] = {
         "problem": problem,
         "settings": settings,
         "campaign": account,
@@ -200,6 +207,8 @@ def take(
         "elapsed": elapsed,
         "extra": dict(extra),
     }
+    if late.open:
+        contents["late"] = late.pack()
     if run.lagrangian is not None:
         contents["constraints"] = asdict(run.lagrangian.kinds)
     contents["history"], past_arrays = past.pack()
@@ -226,7 +235,7 @@ def kinds_of(saved: Snapshot) -> Kinds | None:
     return None if kinds is None else Kinds(**kinds)
 
 
-def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, past: History, path: Target) -> None:
+def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, late: LatePoints, past: History, path: Target) -> None:
     """Bring a run that has just begun, and its pending points, to where the snapshot was taken."""
     contents, here = saved.contents, saved.contents["run"]
     models, limits, before = (
@@ -249,6 +258,7 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, past: History
     try:
         pending.unpack(cast("dict[str, Any]", contents["pending"] or {}), len(run.start.x0), run.d)
         pending.take_arrays(models)
+        late.unpack(cast("list[dict[str, Any]]", contents.get("late", [])), len(run.start.x0))
         if run.lagrangian is not None:
             run.lagrangian = run.lagrangian.restored(limits)
         if "history" in contents:

@@ -127,6 +127,15 @@ class SavedPoints(TypedDict):
     """Missing where none waits."""
 
 
+class SavedLate(TypedDict):
+    """An open point of an ended run."""
+
+    run: int
+    x: list[float]
+    generation: int
+    index: int
+
+
 class SavedKinds(TypedDict):
     """Numbers and tolerances of the constraints."""
 
@@ -156,6 +165,8 @@ class Contents(TypedDict):
     pending: SavedPoints | None
     elapsed: float
     extra: dict[str, Any]
+    late: NotRequired[list[SavedLate]]
+    """Missing where no ended run has open points."""
     constraints: NotRequired[SavedKinds]
     """Missing without constraints, and before the first values."""
     history: NotRequired[SavedHistory]

@@ -17,6 +17,7 @@ from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
 from thalweg.search.synchronous import SynchronousLoop
 from thalweg.space import Sigma0
+from thalweg.storage.lock import checkpoint_lock
 from thalweg.storage.log import open_log, read_log
 from thalweg.strategies.strategy import Strategy
 
@@ -195,23 +196,26 @@ def _search(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {shortened(callback)}")
     vectorized, asynchronous = as_flag(vectorized, "vectorized"), as_flag(asynchronous, "asynchronous")
-    exists = checkpoint is not None and os.path.exists(checkpoint)
-    saved = checkpoints.read(checkpoint) if checkpoint is not None and exists else None
-    if search["seed"] is None and saved is not None:
-        search = {**search, "seed": saved.contents["problem"]["seed"]}
-    es = Optimizer(**search)
-    if es.variables is not None:
-        fun = es.variables.objective(fun, "columns" if vectorized else "plain")
-    fun = es.constraints.around(fun, es.variables, vectorized=vectorized)
-    if checkpoint is not None:
-        checkpoints.check_target(es.strategy, checkpoint)
-        if saved is not None:
-            es.restore(saved, checkpoint)
     place = log_path(log, checkpoint, vectorized=vectorized)
     with contextlib.ExitStack() as stack:
+        saved = None
+        if checkpoint is not None:
+            checkpoints.check_path(checkpoint)
+            stack.enter_context(checkpoint_lock(checkpoint))
+            saved = checkpoints.read(checkpoint) if os.path.exists(checkpoint) else None
+        if search["seed"] is None and saved is not None:
+            search = {**search, "seed": saved.contents["problem"]["seed"]}
+        es = Optimizer(**search)
+        if es.variables is not None:
+            fun = es.variables.objective(fun, "columns" if vectorized else "plain")
+        fun = es.constraints.around(fun, es.variables, vectorized=vectorized)
+        if checkpoint is not None:
+            checkpoints.check_target(es.strategy, checkpoint)
+            if saved is not None:
+                es.restore(saved, checkpoint)
         since = (es.campaign.runs, es.run.nit)
-        past = read_log(place) if asynchronous and saved is not None and place and os.path.exists(place) else []
         kept = None if place is None else stack.enter_context(open_log(place, resume=saved is not None, since=since))
+        past = read_log(place) if asynchronous and saved is not None and place else []  # once nobody else writes
         evaluator = Evaluator(fun, args, workers, vectorized=vectorized, retries=retries, eval_timeout=eval_timeout)
         evaluate = stack.enter_context(evaluator)
         if saved is not None and checkpoint is not None:
@@ -283,6 +287,8 @@ def log_path(
     if log is None:
         log = checkpoint is not None and not vectorized
     if isinstance(log, str | os.PathLike):
+        if checkpoint is not None and os.path.realpath(log) == os.path.realpath(checkpoint):
+            raise ValueError(f"log and checkpoint are both {os.fspath(checkpoint)!r}; pass another name for one of them")
         return log
     if not isinstance(log, bool):
         raise TypeError(f"log must be the name of a file, True, False or None, got {shortened(log)}")

@@ -325,7 +325,7 @@ class Optimizer(SearchView):
         """Write all that the next generation needs to a file; a generation that was asked but not told will be asked again."""
         checkpoint.check_target(self.strategy, path)
         settings = checkpoint.settings_of(self.method, self.options, self.popsize_given, self.campaign)
-        search = self._problem(), settings, self.campaign, self.run, self.pending, self.history
+        search = self._problem(), settings, self.campaign, self.run, self.pending, self.late, self.history
         checkpoint.write(path, checkpoint.take(*search, injected=self.injected, elapsed=self.elapsed, extra=extra or {}))
 
     @classmethod
@@ -349,7 +349,7 @@ class Optimizer(SearchView):
         self.kinds = checkpoint.kinds_of(saved)
         if self.campaign.runs or self.kinds is not None:
             self._begin()
-        checkpoint.restore_run(saved, self.run, self.pending, self.history, path)
+        checkpoint.restore_run(saved, self.run, self.pending, self.late, self.history, path)
         self.injected = saved.arrays["injected"]
         self.started -= saved.contents["elapsed"]
 
@@ -368,7 +368,7 @@ class Optimizer(SearchView):
         logger.info("%s", self.result.message)
         run, success = self.run, bool(self._run_result().success)
         self.campaign = self.campaign.after(run.nfev, run.nit, run.failures, run.best, success=success)
-        self.late.add(self.pending)
+        self.late.add(self.campaign.runs - 1, self.pending)
         self._begin()
 
     def _split(self, asked: Asked) -> None:

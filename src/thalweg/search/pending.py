@@ -132,7 +132,7 @@ class PendingPoints:
         found: list[PendingPoint] = []
         taken: dict[bytes, int] = {}
         for i, x in enumerate(points):
-            key = _key(x)
+            key = key_of(x)
             taken[key] = place = taken.get(key, -1) + 1
             if place >= len(self.open.get(key, ())):
                 raise ValueError(
@@ -144,11 +144,11 @@ class PendingPoints:
 
     def holds(self, x: np.ndarray) -> bool:
         """Return whether an open point equals this one."""
-        return _key(x) in self.open
+        return key_of(x) in self.open
 
     def forget(self, x: np.ndarray) -> None:
         """Close an open point that equals this one, without a value."""
-        self._close(self.open[_key(x)][0])
+        self._close(self.open[key_of(x)][0])
 
     def tell(self, values: Iterable[tuple[PendingPoint, float]]) -> None:
         """Record the values of open points."""
@@ -216,7 +216,7 @@ class PendingPoints:
         self.foreign.unpack(packed.get("foreign", []), d)
         self.open = {}
         for point in made["open"]:
-            self.open.setdefault(_key(point.x), []).append(point)
+            self.open.setdefault(key_of(point.x), []).append(point)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return what is to be stored besides `pack`, as arrays."""
@@ -237,13 +237,13 @@ class PendingPoints:
 
     def _open(self, points: Sequence[PendingPoint]) -> None:
         for point in points:
-            self.open.setdefault(_key(point.x), []).append(point)
+            self.open.setdefault(key_of(point.x), []).append(point)
         if (excess := len(self.open) - MOST) > 0:
             for point in sorted(self.open_points, key=lambda point: point.place)[:excess]:
                 self._close(point)
 
     def _close(self, point: PendingPoint) -> None:
-        key = _key(point.x)
+        key = key_of(point.x)
         left = [other for other in self.open[key] if other is not point]
         if left:
             self.open[key] = left
@@ -251,7 +251,8 @@ class PendingPoints:
             del self.open[key]
 
 
-def _key(x: np.ndarray) -> bytes:
+def key_of(x: np.ndarray) -> bytes:
+    """Return what tells points apart."""
     return (x + 0.0).tobytes()  # + 0.0 makes -0.0 and 0.0 the same
 
 

@@ -1,8 +1,6 @@
-"""Common parts of the logs: the evaluations of earlier calls, and a lock for one writer at a time."""
+"""Common parts of the logs: the evaluations of earlier calls."""
 
 import logging
-import os
-import weakref
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -11,11 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from thalweg.storage.log.row import Evaluation
-
-try:
-    import fcntl
-except ImportError:  # Windows, where a second writer goes unnoticed
-    fcntl = None
 
 logger = logging.getLogger("thalweg")
 
@@ -65,38 +58,3 @@ class EvaluationLog(AbstractContextManager["EvaluationLog"]):
             if (row.run, row.generation) >= since:
                 self._known.setdefault((row.run, row.generation), {})[row.index] = row
         return number
-
-
-class Lock:
-    """Locks a file or folder against a second writer, until it is released or the process ends."""
-
-    def __init__(self, path: Path) -> None:
-        self.descriptor = os.open(path, os.O_RDONLY) if fcntl else None
-        if fcntl is None or self.descriptor is None:
-            return
-        try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.release()
-            raise ValueError(f"log {os.fspath(path)!r} is in use by another run; wait for it or pass another log") from None
-        except OSError:  # a file system without locks
-            logger.debug("no lock on %s", path, exc_info=True)
-        _held.add(self)
-
-    def release(self) -> None:
-        """Release the lock."""
-        if self.descriptor is not None:
-            os.close(self.descriptor)
-            self.descriptor = None
-
-
-_held: weakref.WeakSet[Lock] = weakref.WeakSet()
-
-
-def _release_all() -> None:
-    for each in list(_held):
-        each.release()
-
-
-if hasattr(os, "register_at_fork"):  # a forked worker that outlives a killed run must not hold its lock
-    os.register_at_fork(after_in_child=_release_all)

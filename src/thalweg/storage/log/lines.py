@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from thalweg.storage.log.base import EvaluationLog, Lock
+from thalweg.storage.lock import Lock
+from thalweg.storage.log.base import EvaluationLog
 from thalweg.storage.log.row import Evaluation, decode, encode
 
 logger = logging.getLogger("thalweg")
@@ -66,7 +67,7 @@ class LinesLog(LineFile, EvaluationLog):
     def __init__(self, path: Path, since: tuple[int, int]) -> None:
         EvaluationLog.__init__(self, path)
         path.touch()  # for the lock
-        self.lock = Lock(path)
+        self.lock = Lock(path, f"log {os.fspath(path)!r}")
         try:
             self.found = self._remember(read_lines(path), since)
             """Number of evaluations in the log when it was opened."""

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from thalweg.storage.log.base import EvaluationLog, Lock
+from thalweg.storage.lock import Lock
+from thalweg.storage.log.base import EvaluationLog
 from thalweg.storage.log.lines import LineFile, read_lines
 from thalweg.storage.log.part import pyarrow_parquet, read_part, write_part
 from thalweg.storage.log.row import Evaluation
@@ -34,7 +35,7 @@ class ParquetLog(EvaluationLog):
         if path.exists() and not path.is_dir():
             raise ValueError(f"log {os.fspath(path)!r} is a file, but Parquet logs are folders; pass another name")
         path.mkdir(exist_ok=True)
-        self.lock = Lock(path)
+        self.lock = Lock(path, f"log {os.fspath(path)!r}")
         try:
             for leftover in [*path.glob(".part-*.new"), *(tail for tail in tails(path) if part_of(tail).exists())]:
                 leftover.unlink()
