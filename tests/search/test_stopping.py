@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from thalweg.search.minimize import minimize
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.stopping import REASONS, Tolerances, default_max_iter, verdict
 from thalweg.strategies.latents.cmaes import CMAES
@@ -115,6 +116,7 @@ def test_tolstagnation():
     es = run(lambda X: noise.uniform(1, 2, 6), generations=2000, options={**OFF, "tolstagnation": None})
     assert ends_by(es, "tolstagnation", success=False)
     assert es.nit > 500
+    assert es.stop()["tolstagnation"] == round(100 + 100 * 2**1.5 / 6)
     es = run(lambda X: noise.uniform(1, 2, 6), generations=1000, options={**OFF, "tolstagnation": np.inf})
     assert es.nit == 1000
 
@@ -167,6 +169,70 @@ def test_numerical_breakdown_keeps_the_best():
     assert es.nit == 3
     assert np.isfinite(es.result.fun)
     assert np.all(np.isfinite(es.result.mean))
+
+
+@pytest.mark.parametrize("method", ["cma", "gnn-cma", "snes"])
+def test_an_objective_that_falls_for_ever_ends_with_the_best_point(method):
+    result = minimize(lambda x: x[0] + 100 * abs(x[1]), [0.0, 0.0], method=method, seed=1, max_iter=9000, options=OFF)
+    assert result.stop.keys() == {"nonfinite"}
+    assert result.fun == result.x[0] + 100 * abs(result.x[1]) < -1e60
+    assert np.all(np.isfinite(result.mean))
+
+
+class Overflows(CMAES):
+    """Its second generation has infinite points, although its state is finite."""
+
+    def ask(self, state):
+        e, x, after = super().ask(state)
+        return e, x / (state.generation != 1), after
+
+
+def test_points_that_are_not_finite_end_a_run_and_not_the_search():
+    es = Optimizer([1.0, 1.0], method=Overflows(), seed=1)
+    es.tell(X := es.ask(), sphere(X))
+    with pytest.raises(RuntimeError, match="no longer finite"):
+        es.ask()
+    assert ends_by(es, "nonfinite", success=False)
+    result = minimize(lambda x: x @ x, [1.0, 1.0], method=Overflows(), seed=1, restarts=2)
+    assert (result.restarts, result.nit, result.stop) == (2, 3, {"nonfinite": 1})
+    assert np.isfinite(result.fun)
+
+
+@pytest.mark.parametrize("settings", [{}, {"restarts": 3}, {"model": "quadratic"}, {"ftarget": -1e300}])
+def test_no_value_is_lower_than_minus_infinity(settings):
+    result = minimize(lambda x: -np.inf if x[0] < -0.3 else x @ x, [1.0, 1.0], method="cma", seed=1, **settings)
+    assert "unbounded" in result.stop
+    assert (result.fun, result.restarts, result.failures) == (-np.inf, 0, 0)
+    assert result.x[0] < -0.3
+    assert result.success is ("ftarget" in settings)
+    assert "The objective is -inf at x" in result.message
+
+
+@pytest.mark.parametrize("method", ["cma", "gnn-cma", "sep-cma", "lra-cma"])
+@pytest.mark.parametrize("power", [-900, 900])
+def test_step_size_and_root_that_have_drifted_apart_come_together(method, power):
+    """A moving target doubles sigma and halves the root every fifteen generations; the product is all that matters."""
+    plain, drifted = (Optimizer([1.0, 1.0], method=method, seed=1, max_iter=200, options=OFF) for _ in range(2))
+    state, far, near = drifted.state, 2.0**power, 2.0**-power
+    latent = getattr(state, "latent", state)
+    latent = latent._replace(sigma=latent.sigma * far, root=latent.root * near, path=latent.path * near)
+    drifted.state = state._replace(latent=latent) if hasattr(state, "latent") else latent
+    for _ in range(110):
+        X, Y = plain.ask(), drifted.ask()
+        assert X.tolist() == Y.tolist()
+        F = np.sum((X - plain.nit / 10) ** 2, 1)
+        plain.tell(X, F)
+        drifted.tell(Y, F)
+    latent = getattr(drifted.state, "latent", drifted.state)
+    assert 1e-3 < np.abs(latent.root).max() < 1e3
+    assert not drifted.stop()
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_counts_in_messages_are_whole(reason):
+    shown = verdict({reason: 1234567}, improved=True)[2]
+    assert "e+" not in shown or reason.startswith("tol") or reason in ("ftarget", "timeout")
+    assert "305.781" not in verdict({"tolstagnation": 306}, improved=True)[2]
 
 
 def test_tolerances_are_checked():

@@ -11,6 +11,7 @@ import numpy as np
 from thalweg.search.stopping import Observed, Tolerance, Tolerances
 from thalweg.search.stopping.stagnation import may_stagnate, stagnates, stagnation_time
 from thalweg.search.stopping.stop_tests import MEMORY, recent_generations
+from thalweg.search.stopping.trouble import LARGEST
 
 
 class ChunkSummary(NamedTuple):
@@ -113,7 +114,7 @@ class ManyStopTests:
             held = [(each, value, each.holds(seen, value)) for each, value in self.tolerances.tests()]
         whole = np.ones(nit.shape, bool) if cut is None else ~cut[:, None] | (nit < longest[:, None])
         tests = [(each, value, np.broadcast_to(holds, nit.shape) & whole) for each, value, holds in held]
-        broken = ~now.finite & whole
+        broken = ~(now.finite & (now.largest < LARGEST)) & whole
         converged = np.logical_or.reduce([holds for _, _, holds in tests]) | broken
         over = converged | (nit >= longest[:, None]) | (best_f <= ftarget[:, None])
         ended = over.any(1)
@@ -133,7 +134,7 @@ class ManyStopTests:
 
     def _in_a_row(self, now: ChunkSummary) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of consecutive generations with flat values, and without a finite one."""
-        equal, usable = now.best == now.high, np.isfinite(now.best)
+        equal, usable = now.best == now.high, now.best < np.inf
         flat, failed = np.empty(now.best.shape, int), np.empty(now.best.shape, int)
         flat_now, failed_now = self.flat, self.failed
         for g in range(now.best.shape[1]):

@@ -18,7 +18,7 @@ from thalweg.compiled.keys import as_key, seed_words
 from thalweg.compiled.program import Program
 from thalweg.compiled.whole import whole_coordinates
 from thalweg.space import SpaceMap
-from thalweg.strategies.strategy import Array, HasAffineScale, HasPlace, HasSqueeze, HasWarmStart, State, Strategy
+from thalweg.strategies.strategy import Array, HasAffineScale, HasBalance, HasPlace, HasSqueeze, HasWarmStart, State, Strategy
 
 
 class Drawn(NamedTuple):
@@ -125,6 +125,15 @@ class Steps:
             state, std, info, scale = self._squeeze(self.packed(state), seen.mean, seen.std, seen.info, factors)
         shown = {name: float(value) for name, value in info.items()}
         return state, seen._replace(std=np.array(std), info=shown, scale=scale)
+
+    def balanced(self, state: State) -> State:
+        """Return the state, or one with the same distribution if step size and root have drifted apart."""
+        if not isinstance(self.strategy, HasBalance) or not self.strategy.traceable:
+            return state
+        with jax.enable_x64(True):
+            own = self.unpacked(state)
+            balanced = self.strategy.balanced(own)
+            return state if balanced is own else self.packed(balanced)
 
     def invert(self, state: State, y: np.ndarray) -> np.ndarray:
         """Return the standard draws that give the points y."""

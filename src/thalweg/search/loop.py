@@ -18,6 +18,7 @@ from thalweg._common.outcome import Outcome
 from thalweg.evaluate import Evaluator
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
+from thalweg.search.run import OutOfRangeError
 from thalweg.search.tracebacks import Tracebacks
 from thalweg.storage.log import Evaluation, EvaluationLog
 
@@ -64,7 +65,10 @@ class Loop(ABC):
         self.save()  # so that the seed is known, whatever happens
         try:
             while not self.es.stop():
-                self.advance()
+                try:
+                    self.advance()
+                except OutOfRangeError:  # the run has ended; another may follow
+                    self.consistent = True
         except KeyboardInterrupt:
             self.es.halt("interrupt")
         finally:

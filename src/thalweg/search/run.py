@@ -29,6 +29,13 @@ logger = logging.getLogger("thalweg")
 EARLY, SMALL = 30, 100
 """Generations and dimensions up to which the axes of the search distribution are found in every generation, not each tenth."""
 
+BALANCED = 100
+"""Generations after which step size and root are brought back together where they have drifted apart."""
+
+
+class OutOfRangeError(RuntimeError):
+    """Raised for points that are not finite: the run has then ended."""
+
 
 class Asked(NamedTuple):
     """A generation that was drawn and waits for its values."""
@@ -127,7 +134,8 @@ class Run:
         x = np.array(self.space.to_objective(np.asarray(y)))
         x[:n] = injected[:n]
         if not np.all(np.isfinite(x)):
-            raise RuntimeError(f"the search distribution is no longer finite (after {self.nit} generations); see stop()")
+            self.halted["nonfinite"] = self.nit
+            raise OutOfRangeError(f"the search distribution is no longer finite (after {self.nit} generations); see stop()")
         return Asked(Drawn(e, y, state), x, n)
 
     def constrain(self, kinds: Kinds) -> None:
@@ -151,13 +159,17 @@ class Run:
         if seen.finite and self.can_squeeze and np.any(seen.std > self.space.widest):
             state, seen = self.steps.squeeze(state, seen, np.minimum(1.0, self.space.widest / seen.std))
             ahead = None
+        if seen.finite and self.nit % BALANCED == BALANCED - 1 and (balanced := self.steps.balanced(state)) is not state:
+            state, ahead = balanced, None
         self.packed, self.ahead = (state, ahead) if seen.finite else (drawn.state, None)
         self.info = seen.info | ({"sigma": seen.info["sigma"] * self.unit} if "sigma" in seen.info else {})
         tenth = self.nit % 10 == 9
         if tenth or (self.nit < EARLY and self.d <= SMALL):
             self.axes = axis_lengths(seen.scale)
         condition = covariance_condition(self.axes) if tenth else np.nan
-        generation = Generation(ranked, seen.mean, seen.std, condition, seen.finite, self.nfev, self.best.f, self.best.nfev)
+        generation = Generation(
+            ranked, seen.mean, seen.std, condition, seen.finite, self.nfev, self.best.reached, self.best.nfev
+        )
         self.tests.observe(generation, self.mean)
         if seen.finite:
             self.mean, self.std = seen.mean, seen.std

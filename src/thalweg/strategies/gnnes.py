@@ -209,6 +209,11 @@ class GNNES:
         frame = flow.valley.frame._replace(bow=bow)
         return state._replace(flow=flow._replace(frame=frame, valley=flow.valley._replace(frame=frame, precision=precision)))
 
+    def balanced(self, state: GNNState) -> GNNState:
+        """Return the same state with a root of the latent near 1, once it has drifted away."""
+        latent = self.latent.balanced(state.latent)
+        return state if latent is state.latent else state._replace(latent=latent)
+
     def squeezed(self, state: GNNState, factors: Array) -> GNNState:
         """Return the state with the latent and the frame multiplied by factors around the mean; the bend stays as it is."""
         latent, flow, centre = self.latent.squeezed(state.latent, factors), state.flow, state.latent.mean

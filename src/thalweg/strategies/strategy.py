@@ -136,6 +136,15 @@ class HasWarmStart(Protocol):
 
 
 @runtime_checkable
+class HasBalance(Protocol):
+    """An optional part of a strategy. Without it, step size and root of the covariance may drift apart in very long runs."""
+
+    def balanced(self, state: State) -> State:
+        """Return the state, or the same distribution with a root near 1 if that has drifted far away."""
+        ...
+
+
+@runtime_checkable
 class HasAffineScale(Protocol):
     """An optional part of a strategy. Without it, stop tests of the covariance's condition do not apply."""
 

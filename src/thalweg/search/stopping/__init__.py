@@ -20,7 +20,7 @@ from thalweg.search.stopping.budget import (
 from thalweg.search.stopping.convergence import NOEFFECTCOORD, TOLFUN, TOLFUNHIST, TOLX
 from thalweg.search.stopping.criterion import Criterion, Limit, Observed, Tolerance
 from thalweg.search.stopping.stagnation import TOLSTAGNATION
-from thalweg.search.stopping.trouble import FAILURES, NONFINITE, TOLCONDITIONCOV, TOLFACUPX, TOLFLATFITNESS
+from thalweg.search.stopping.trouble import FAILURES, NONFINITE, TOLCONDITIONCOV, TOLFACUPX, TOLFLATFITNESS, UNBOUNDED
 
 __all__ = [
     "CRITERIA",
@@ -53,6 +53,7 @@ CRITERIA: list[Criterion] = [
     NONFINITE,
     CALLBACK,
     INTERRUPT,
+    UNBOUNDED,
 ]
 """All stop criteria, the most telling first. A result's `status` is the index of the first that holds."""
 

@@ -17,12 +17,12 @@ FTARGET = Limit(
 )
 MAX_EVALS = Limit(
     "max_evals",
-    "The budget of max_evals = {:g} evaluations is used up.",
+    "The budget of max_evals = {:.0f} evaluations is used up.",
     reached=lambda counts, limit: counts.nfev >= limit,
 )
 MAX_ITER = Limit(
     "max_iter",
-    "The budget of max_iter = {:g} generations is used up.",
+    "The budget of max_iter = {:.0f} generations is used up.",
     reached=lambda counts, limit: counts.nit >= limit,
 )
 TIMEOUT = Limit(
@@ -30,8 +30,8 @@ TIMEOUT = Limit(
     "The time of timeout = {:g} seconds is used up.",
     reached=lambda counts, limit: counts.elapsed >= limit,
 )
-CALLBACK = Criterion("callback", "The callback raised StopIteration in generation {:g}.", final=True)
-INTERRUPT = Criterion("interrupt", "Interrupted from the keyboard in generation {:g}.", final=True)
+CALLBACK = Criterion("callback", "The callback raised StopIteration in generation {:.0f}.", final=True)
+INTERRUPT = Criterion("interrupt", "Interrupted from the keyboard in generation {:.0f}.", final=True)
 
 LIMITS = (FTARGET, MAX_EVALS, MAX_ITER, TIMEOUT)
 

@@ -32,7 +32,7 @@ TOLFUNHIST = Tolerance(
 )
 NOEFFECTCOORD = Tolerance(
     "noeffectcoord",
-    "Converged: a step of 0.2 standard deviations no longer changes coordinate {:g}.",
+    "Converged: a step of 0.2 standard deviations no longer changes coordinate {:.0f}.",
     success=True,
     option=False,
     holds=lambda seen, _: seen.still >= 0,

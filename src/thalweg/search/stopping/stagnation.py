@@ -10,10 +10,10 @@ from thalweg.search.stopping.criterion import Tolerance
 
 TOLSTAGNATION = Tolerance(
     "tolstagnation",
-    "Stagnation: the medians of best and median value have not improved over {:g} generations.",
+    "Stagnation: the medians of best and median value have not improved over {:.0f} generations.",
     default=None,  # pycma's 100 + 100 d^1.5 / popsize
     holds=lambda seen, _: seen.stagnates,
-    threshold=lambda seen, _: seen.stagnation,
+    threshold=lambda seen, _: round(seen.stagnation),
 )
 
 

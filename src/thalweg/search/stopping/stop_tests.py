@@ -1,13 +1,14 @@
 """The stop criteria of one run, and what they remember of it."""
 
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from thalweg.search.stopping import Observed, Tolerances
 from thalweg.search.stopping.stagnation import may_stagnate, stagnates, stagnation_time
+from thalweg.search.stopping.trouble import LARGEST
 
 MEMORY = 20000
 """Number of values of every fifth generation that are remembered."""
@@ -83,13 +84,13 @@ class StopTests:
             ):
                 history.append(newest)
                 del history[:-MEMORY]
-        self.failed = 0 if isfinite(best) else self.failed + 1
-        if isfinite(best):  # a generation of failures says nothing about flatness
+        self.failed = 0 if best < inf else self.failed + 1
+        if best < inf:  # a generation of failures says nothing about flatness
             self.flat = self.flat + 1 if best == now.f[flat_rank(self.popsize)] else 0
         self.reasons = self._reasons(now, previous_mean)
 
     def _reasons(self, now: Generation, previous_mean: np.ndarray) -> dict[str, float]:
-        if not now.finite:
+        if not (now.finite and now.std.max() < LARGEST):
             return {"nonfinite": self.nit}
         still = now.mean == now.mean + 0.2 * now.std
         since_best = now.nfev - now.best_nfev

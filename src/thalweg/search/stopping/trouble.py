@@ -1,10 +1,12 @@
 """Criteria for runs that get nowhere: flat values, divergence, degeneracy, failures."""
 
+from math import inf
+
 from thalweg.search.stopping.criterion import Criterion, Tolerance
 
 TOLFLATFITNESS = Tolerance(
     "tolflatfitness",
-    "The objective is flat: most values of {:g} generations in a row are equal.",
+    "The objective is flat: most values of {:.0f} generations in a row are equal.",
     success_if_improved=True,  # then the rounding of the values makes them equal
     default=1,
     holds=lambda seen, tolerance: (seen.flat > tolerance) & (seen.flat > seen.patience),
@@ -24,10 +26,22 @@ TOLFACUPX = Tolerance(
 )
 FAILURES = Tolerance(
     "failures",
-    "No generation of the last {:g} had a single finite value.",
+    "No generation of the last {:.0f} had a single finite value.",
     option=False,
     holds=lambda seen, _: seen.failed >= 20,
     threshold=lambda seen, _: seen.failed,
 )
-NONFINITE = Criterion("nonfinite", "Numerical breakdown: the search distribution is no longer finite after generation {:g}.")
+UNBOUNDED = Tolerance(
+    "unbounded",
+    "The objective is -inf at x, and no value can be lower.",
+    final=True,
+    option=False,
+    holds=lambda seen, _: seen.best_f == -inf,
+)
+NONFINITE = Criterion(
+    "nonfinite",
+    "Numerical breakdown: in generation {:.0f} the search distribution has left the range of floating-point numbers.",
+)
 """Tested before all others, which mean nothing then."""
+LARGEST = 1e150
+"""Standard deviations from here on are a breakdown. Only a search that diverges gets there, and the next points overflow."""

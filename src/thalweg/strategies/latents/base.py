@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from math import floor, log
+from math import floor, inf, log, log2
 from typing import Any, ClassVar
 
 import jax
@@ -11,6 +11,9 @@ import jax.numpy as jnp
 from thalweg.strategies.latents.bases import GAUSSIAN, Base
 from thalweg.strategies.latents.frame import Frame
 from thalweg.strategies.strategy import Array, Info, Key, State
+
+FAR = 2.0**300
+"""Largest size of a root, and the inverse of the smallest, which no search reaches that comes to an end."""
 
 
 def default_population(d: int) -> int:
@@ -70,6 +73,19 @@ class Latent(ABC):
     def shifted(self, state: Any, shift: Array) -> State:
         """Translate the search distribution; evolution paths do not change."""
         return state._replace(mean=state.mean + shift)
+
+    def balanced(self, state: Any) -> State:
+        """Return the same distribution with a root near 1, once it has drifted away: sigma makes up for it, to the last bit.
+
+        Step size and root are two factors of one size, and a search that follows a moving target drives them apart. The factor
+        is a power of 2, so that no product changes. Only for states outside of compiled functions.
+        """
+        size = float(jnp.max(jnp.abs(state.root)))
+        if not 0 < size < inf or 1 / FAR < size < FAR:
+            return state
+        factor = 2.0 ** round(log2(size))
+        path = {"path": state.path / factor} if hasattr(state, "path") else {}  # it is in units of sigma
+        return state._replace(sigma=state.sigma * factor, root=state.root / factor, **path)
 
     def started(self, state: Any, mean: Array, root: Array) -> State:
         """Begin with the distribution N(mean, root root') instead; a diagonal latent takes its standard deviations."""
