@@ -40,7 +40,7 @@ class History:
     """
 
     def __init__(self, space: SpaceMap, d: int) -> None:
-        self._space, self._d = space, d
+        self.space, self._d = space, d
         self._capacity = max(LEAST, min(MOST, NUMBERS // (2 * d + len(SCALARS)) // 2 * 2))  # even: thinning keeps the newest
         self._entries: list[Entry] = []
         self._every = 1
@@ -59,7 +59,7 @@ class History:
 
     def copy(self) -> "History":
         """Return a history that no longer changes."""
-        other = History(self._space, self._d)
+        other = History(self.space, self._d)
         other._entries, other._every, other._count = self._entries.copy(), self._every, self._count
         return other
 
@@ -99,7 +99,7 @@ class History:
 
         They are those of the last tenth generation, as to find them takes time; NaN where the strategy does not tell them.
         """
-        return np.stack([self._scalar("longest"), self._scalar("shortest")], 1) * self._space.unit
+        return np.stack([self._scalar("longest"), self._scalar("shortest")], 1) * self.space.unit
 
     def last_axes(self, run: int) -> tuple[float, float]:
         """Return the axes in R^d after the last generation of the run that follows `run` others; NaN before its first."""
@@ -109,13 +109,13 @@ class History:
     @property
     def mean(self) -> np.ndarray:
         """The mean of the search distribution, as a point that the objective takes, (entries, d)."""
-        return np.array(self._space.to_objective(self._stacked("mean")))
+        return np.array(self.space.to_objective(self._stacked("mean")))
 
     @property
     def std(self) -> np.ndarray:
         """The standard deviation of each coordinate, in units of the objective's argument, (entries, d)."""
         places = zip(self._stacked("mean"), self._stacked("std"), strict=True)
-        spreads = [self._space.spread(mean, std) for mean, std in places]
+        spreads = [self.space.spread(mean, std) for mean, std in places]
         return np.array(spreads) if spreads else np.empty((0, self._d))
 
     @property

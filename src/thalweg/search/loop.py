@@ -126,7 +126,7 @@ class Loop(ABC):
             further["point"] = named.point(x)
         now = (self.es.campaign.runs, self.es.run.nit)
         if now != self.described:
-            further |= {"search": self.es.numbers, "std": self.es.std}
+            further |= {"search": self.es.numbers, "std": self.es.std, "mean": self.es.mean}
             self.described = now
         self.log.append([Evaluation.from_outcome(run, generation, index, x, outcome, further)])
 

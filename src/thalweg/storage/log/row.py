@@ -215,9 +215,10 @@ COLUMNS: list[Column] = [
     Column("traceback", TEXT, sparse=True),
     Column("search", NAMED, sparse=True),
     Column("std", NUMBERS, sparse=True),
+    Column("mean", NUMBERS, sparse=True),
 ]
 """Columns in the order of the log. A further one is an entry at the end, and `Evaluation.extra` has its values; logs that were
 written without it remain readable.
 
 A failure has its traceback if it is the first that came this way. The first evaluation after each generation has the numbers of
-the search then, and its standard deviations."""
+the search then, and its standard deviations and mean."""
