@@ -1,7 +1,7 @@
 """Checks of arguments. Each returns the converted value, or raises an error that names the argument, the value and the fix."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite, isnan
 from typing import Any
 
@@ -97,8 +97,22 @@ def as_seed(seed: Seed) -> int:
 
 def shortened(value: Any, length: int = 60) -> str:
     """Return the `repr` of a value for an error message, cut to `length` characters."""
-    text = repr(value)
+    text = as_text(value, repr)
     return text if len(text) <= length else text[: length - 3] + "..."
+
+
+def as_text(value: Any, show: Callable[[Any], str] = str) -> str:
+    r"""Return the text of an object of the user as UTF-8 can hold it; that of an object that cannot be shown says so.
+
+    >>> as_text(ValueError("a \udcff")), as_text(10**5000)
+    ('a \\udcff', '<int that cannot be shown>')
+    """
+    try:
+        return str.encode(show(value), "utf-8", "backslashreplace").decode()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # foreign code may raise anything
+        return f"<{type(value).__name__} that cannot be shown>"
 
 
 def listed(names: Sequence[str]) -> str:

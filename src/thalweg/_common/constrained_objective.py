@@ -41,11 +41,12 @@ def split(returned: Any) -> tuple[Any, Rows | None]:
     """
     if not isinstance(returned, tuple | list) or len(cast("Sequence[Any]", returned)) not in (2, 3):
         return returned, None
+    rows: list[Any]
     value, *rows = cast("Sequence[Any]", returned)
     if len(rows) == 1:
         rows = [*rows, ()]
     try:
-        found = [np.asarray(row) for row in rows]
+        found = [np.asarray(row.astype(float).filled(np.nan) if np.ma.is_masked(row) else row) for row in rows]
         if np.ndim(value) > 0 and np.size(value) != 1:
             return returned, None
         if any(row.ndim != 1 or (row.size and row.dtype.kind not in "biuf") for row in found):

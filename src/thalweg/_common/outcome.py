@@ -3,12 +3,13 @@
 import logging
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from thalweg._common.checks import shortened
+from thalweg._common.checks import as_text, shortened
 from thalweg._common.constrained_objective import Rows, split
 
 logger = logging.getLogger("thalweg")
@@ -81,23 +82,39 @@ def to_value(returned: Any) -> float | Failure:
     value: Any = returned
     if isinstance(returned, Failure):
         return returned
+    shape = ""
     try:
         if isinstance(returned, list | tuple) and len(cast("Sequence[Any]", returned)) == 1:
             value = returned[0]
         if hasattr(value, "item"):  # arrays of numpy, JAX, torch
-            value = value.item()
-        if value is not None and not isinstance(value, str | bytes | complex):
+            value = np.ma.masked if np.ma.is_masked(value) else value.item()  # the item of a masked array is what lies beneath
+        dimensions: Any = getattr(returned, "shape", ())
+        shape = f" of shape {as_text(dimensions)}" if dimensions else ""
+        if value is not None and value is not np.ma.masked and not isinstance(value, str | bytes | complex):
             return float(value)
-    except Exception:  # foreign objects may raise anything here
-        logger.debug("the objective returned no number", exc_info=True)
-    shape: Any = getattr(returned, "shape", ())
-    reason = f"the objective returned {shortened(returned)}" + (f" of shape {shape}" if shape else "")
-    return Failure(reason, answered=True)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # foreign objects may raise anything here
+        logger.debug("the objective returned no number: %s", as_text(error))
+    return Failure(f"the objective returned {shortened(returned)}{shape}", answered=True)
 
 
 def raised(error: BaseException) -> Failure:
     """Return the failure for an exception that the objective raised."""
-    return Failure(f"the objective raised {type(error).__name__}: {error}", error)
+    return Failure(f"the objective raised {type(error).__name__}: {as_text(error)}", error)
+
+
+def showable(error: BaseException) -> BaseException:
+    """Return the exception, or if it cannot be shown as UTF-8 another one that holds its text."""
+    try:
+        "".join(traceback.format_exception(error)).encode()
+        return error
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # foreign exceptions may raise anything here
+        shown = RuntimeError(f"{type(error).__name__}: {as_text(error)}")
+        shown.add_note(as_text(error, lambda error: "".join(traceback.format_exception(error))))
+        return shown
 
 
 def note_of(returned: Any) -> Any:
@@ -108,19 +125,20 @@ def note_of(returned: Any) -> Any:
     return getattr(returned, "note", None) if isinstance(returned, float) else None
 
 
-def evaluate_here(
-    fun: Objective, args: tuple[Any, ...], x: np.ndarray, caught: tuple[type[BaseException], ...] = (Exception,)
-) -> Outcome:
-    """Evaluate one point in this thread. Exceptions of the types `caught` count as failures."""
-    started, rows = time.perf_counter(), None
+def evaluate_here(fun: Objective, args: tuple[Any, ...], x: np.ndarray) -> Outcome:
+    """Evaluate one point in this thread. Each exception but that of Ctrl-C is a failure, also `SystemExit`."""
+    started, seconds, rows, note = time.perf_counter(), None, None, None
     try:
-        returned, rows = split(fun(x, *args))
-    except caught as error:
-        returned = raised(error)
-    seconds = time.perf_counter() - started
-    return Outcome(
-        checked(to_value(returned), rows), threading.current_thread().name, seconds, note=note_of(returned), rows=rows
-    )
+        returned = fun(x, *args)
+        seconds = time.perf_counter() - started
+        returned, rows = split(returned)
+        value, note = checked(to_value(returned), rows), note_of(returned)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        value = raised(error)
+    seconds = time.perf_counter() - started if seconds is None else seconds
+    return Outcome(value, as_text(threading.current_thread().name), seconds, note=note, rows=rows)
 
 
 def checked(value: float | Failure, rows: Rows | None) -> float | Failure:

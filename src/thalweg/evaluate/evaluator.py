@@ -11,7 +11,7 @@ import numpy as np
 from thalweg._common.checks import as_count, as_positive, listed, shortened
 from thalweg._common.constrained_objective import Rows
 from thalweg._common.mapping_objective import MappingObjective
-from thalweg._common.outcome import NOT_FINISHED, Failure, Objective, Outcome
+from thalweg._common.outcome import NOT_FINISHED, Failure, Objective, Outcome, showable
 from thalweg.evaluate.base import Engine, PointId
 from thalweg.evaluate.point_queue import PointQueue
 from thalweg.evaluate.registry import Workers, choose
@@ -230,13 +230,14 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             return
         self.failures += 1
         self.answered = self.answered or failure.answered
-        self.first_error = self.first_error or failure.error
+        error = None if failure.error is None or self.first_error is not None else showable(failure.error)
+        self.first_error = error if self.first_error is None else self.first_error
         if self.first_failure is None:
             self.first_failure = failure.reason
             where = f"x = {shortened(x.tolist())}"
             if isinstance(self.fun, MappingObjective) and self.fun.form == "plain":
                 where = self.fun.shown(x)
-            logger.warning("%s, at %s", failure.reason, where, exc_info=failure.error)
+            logger.warning("%s, at %s", failure.reason, where, exc_info=error)
 
 
 def rows_of(outcomes: Sequence[Outcome | None]) -> list[Rows | None] | None:

@@ -9,14 +9,13 @@ import platform
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
 import numpy as np
 
 from thalweg._common import checks, constrained_objective, mapping_objective, outcome
-from thalweg._common.checks import shortened
+from thalweg._common.checks import as_text, shortened
 from thalweg._common.constrained_objective import Rows, split
 from thalweg._common.outcome import Failure, Objective, Outcome, checked, evaluate_here, to_value
 
@@ -50,32 +49,48 @@ def _packing(fun: Objective, args: tuple[Any, ...]) -> Callable[[np.ndarray], Pa
     def evaluate(x: np.ndarray) -> PackedOutcome:
         worker = f"{platform.node()}:{os.getpid()}"
         x = np.array(x)  # arrays from shared memory are read-only
-        value, _, seconds, _, note, rows = evaluate_here(fun, args, x, (Exception, SystemExit))
+        value, _, seconds, _, note, rows = evaluate_here(fun, args, x)
         if not isinstance(value, Failure):
-            return value, "", True, None, "", worker, seconds, None if note is None else pickle.dumps(note), rows
-        pickled, text = None, ""
-        if value.error is not None:
-            text = "".join(traceback.format_exception(value.error))
-            with suppress(Exception):  # not every exception can be pickled; its text can
-                pickle.loads(pickle.dumps(value.error))
-                pickled = pickle.dumps(value.error)
-        return None, value.reason, value.answered, pickled, text, worker, seconds, None, rows
+            return value, "", True, None, "", worker, seconds, _pickled(note), rows
+        text = "" if value.error is None else as_text(value.error, lambda error: "".join(traceback.format_exception(error)))
+        return None, value.reason, value.answered, _pickled(value.error), text, worker, seconds, None, rows
 
     return evaluate
+
+
+def _pickled(value: Any) -> bytes | None:
+    """Return the pickle of an exception or a note; None for None, and for what does not survive pickling."""
+    if value is None:
+        return None
+    try:
+        pickle.loads(pickle.dumps(value))
+        return pickle.dumps(value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # foreign objects may raise anything here
+        return None
+
+
+def _unpickled(pickled: bytes | None) -> Any:
+    """Return the object, or None if this process cannot make it: it may not know its class."""
+    try:
+        return None if pickled is None else pickle.loads(pickled)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return None
 
 
 def unpack(packed: PackedOutcome) -> Outcome:
     """Return the outcome that another process has sent."""
     value, reason, answered, pickled, text, worker, seconds, note, rows = packed
     if value is not None:
-        return Outcome(value, worker, seconds, note=None if note is None else pickle.loads(note), rows=rows)
+        return Outcome(value, worker, seconds, note=_unpickled(note), rows=rows)
     error: BaseException | None = None
     if not answered:
-        try:
-            error = cast("BaseException", pickle.loads(pickled)) if pickled is not None else RuntimeError(reason)
-        except Exception:  # this process may not know its class
-            error = RuntimeError(reason)
-        error.add_note(f"{IN_WORKER}{worker}:\n{text}")
+        made = _unpickled(pickled)
+        error = made if isinstance(made, BaseException) else RuntimeError(reason)
+        BaseException.add_note(error, f"{IN_WORKER}{worker}:\n{text}")
     return Outcome(Failure(reason, error, answered), worker, seconds, rows=rows)
 
 

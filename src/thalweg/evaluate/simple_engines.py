@@ -47,7 +47,9 @@ def evaluate_vectorized(fun: Objective, args: tuple[Any, ...], points: np.ndarra
     started, returned, failure = time.perf_counter(), None, None
     try:
         returned = fun(points, *args)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         failure = raised(error)
     seconds = time.perf_counter() - started
     if returned is None:
@@ -60,9 +62,10 @@ def evaluate_vectorized(fun: Objective, args: tuple[Any, ...], points: np.ndarra
 def values_of(returned: Any, points: np.ndarray, seconds: float) -> list[Outcome] | np.ndarray:
     """Return the values that a vectorized objective has returned."""
     try:
-        values = np.asarray(returned)
-    except ValueError:  # a ragged list
-        values = np.asarray(returned, dtype=object)
+        masked = isinstance(returned, np.ma.MaskedArray) and np.ma.is_masked(returned)
+        values = np.asarray(list(cast("Any", returned)) if masked else returned, object if masked else None)
+    except Exception:  # a ragged list, or foreign objects, which may raise anything here
+        values = np.fromiter(returned, dtype=object)
     if values.shape not in ((len(points),), (len(points), 1)):
         raise ValueError(
             f"with vectorized=True fun must return one value per point: got shape {values.shape} for points of shape "

@@ -33,4 +33,9 @@ def numbers(F: Iterable[Any]) -> tuple[np.ndarray, int]:
 
 def _is_vector(values: Any) -> TypeGuard[np.ndarray]:
     """Return whether the values are numbers already, in an array of numpy or JAX."""
-    return isinstance(values, np.ndarray | jax.Array) and values.ndim == 1 and values.dtype.kind in "biuf"
+    return (
+        isinstance(values, np.ndarray | jax.Array)
+        and not np.ma.is_masked(values)
+        and values.ndim == 1
+        and values.dtype.kind in "biuf"
+    )
