@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from thalweg.search.minimize import minimize
-from thalweg.storage.log import Evaluation, lines, open_log, part, read_log
+from thalweg.storage.log import Evaluation, footer, lines, open_log, part, read_log
 
 
 def row(index=0, x=(0.5, 1.0), **more):
@@ -55,7 +55,7 @@ def test_what_is_written_has_no_dictionary_of_numbers(tmp_path):
     [
         ({"x": [[0.0] * 3_000_000]}, {}, "bytes expand to 30000.. values"),
         ({"error": ["a" * 100_000] * 1200}, {}, "bytes expand to .* characters of text"),
-        ({"x": [[0.0, 0.0]]}, {"compression": "zstd"}, "compressed by ZSTD"),
+        ({"x": [[0.0, 0.0]]}, {"compression": "zstd"}, "compressed by codec 6"),
         ({"x": ["text"]}, {}, "x is 'text'"),
         ({"index": [-1]}, {}, "index is -1"),
         ({"index": ["a"]}, {}, "index is 'a'"),
@@ -74,6 +74,27 @@ def test_a_part_that_is_none(log, caplog, columns, settings, words):
     assert "\n" not in record.getMessage()
     assert record.getMessage().count("part-000002") == 1
     assert re.search(words, record.getMessage())
+
+
+def test_flipped_bits_of_a_footer(log):
+    """pyarrow ends the process where it does not understand what it is asked for."""
+    path = log / "part-000001.parquet"
+    whole, found = path.read_bytes(), set()
+    for place in range(len(whole) - int.from_bytes(whole[-8:-4], "little") - 8, len(whole), 7):
+        data = bytearray(whole)
+        data[place] ^= 1
+        path.write_bytes(data)
+        found.add(len(read_log(log)))
+    assert found >= {0, 2}
+
+
+def test_the_sizes_of_columns_are_those_that_pyarrow_reads(tmp_path):
+    for name, number in {"none": 0, "snappy": 1, "zstd": 6}.items():
+        pyarrow.parquet.write_table(table(), tmp_path / name, compression=name)
+        group = pyarrow.parquet.ParquetFile(tmp_path / name).metadata.row_group(0)
+        theirs = [(column.num_values, column.total_uncompressed_size) for column in map(group.column, range(group.num_columns))]
+        assert [tuple(chunk[1:]) for chunk in footer.chunks(tmp_path / name)] == theirs
+        assert {chunk.codec for chunk in footer.chunks(tmp_path / name)} == {number}
 
 
 def test_further_columns_are_not_read(log):

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from thalweg._common.checks import shortened
+from thalweg._common.checks import as_point, shortened
 from thalweg.models import Quadratic, pack_model, unpack_model
 from thalweg.search.campaign import Best, Campaign
 from thalweg.search.checkpoint_contents import Contents, SavedCampaign, SavedProblem, check_strategy, find_fault
@@ -264,8 +264,19 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, late: LatePoi
         if "history" in contents:
             past.unpack(contents["history"], before)
             run.axes = past.last_axes(contents["campaign"]["runs"])
+        _check_places(saved, run, pending)
     except ValueError as error:
         raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
+
+
+def _check_places(saved: Snapshot, run: Run, pending: PendingPoints) -> None:
+    """Raise a ValueError if points that a user would get are not in the search space."""
+    best = saved.contents["campaign"]["best"]
+    points = {"point": [point.x for point in (*pending.queue, *pending.open_points, *pending.told)]}
+    points |= {"best": [run.best.x] if best is None else [run.best.x, best["x"]], "injected": list(saved.arrays["injected"])}
+    for name, X in points.items():
+        for x in X:
+            run.space.check(as_point(x, name), name)
 
 
 def _limits(best: Best) -> dict[str, Any]:

@@ -172,7 +172,7 @@ class ModelledPoints(PendingPoints):
         own, rest = self.arrays(), dict(arrays)
         numbers = rest.pop("generation", np.empty(0))
         if numbers.shape != (3,) or numbers.dtype != own["generation"].dtype:
-            raise ValueError(f"the model's generation is {shortened(numbers)}")
+            raise ValueError(f"the model's generation is {shortened(numbers.tolist())}")
         self.surrogate.unpack(rest)
         if self.candidates and len(self.surrogate.candidates) != self.popsize:
             raise ValueError(f"the model has {len(self.surrogate.candidates)} candidates, not {self.popsize}")

@@ -8,14 +8,15 @@ from typing import Any
 
 from thalweg._common.extras import require
 from thalweg.storage.atomic import replace
+from thalweg.storage.log.footer import Chunk, chunks
 from thalweg.storage.log.row import COLUMNS, NAMED, TEXT, Evaluation, from_plain
 
 TEXTS = [column.name for column in COLUMNS if column.kind in (TEXT, NAMED)]
 """Columns of text. They are read as dictionaries, so that a text which many rows share is there once."""
 BATCH = 1000
 """Number of rows that are converted at once."""
-CODECS = {"SNAPPY", "UNCOMPRESSED"}
-"""Compression of our parts. Others can pack gigabytes into kilobytes."""
+CODECS = {0, 1}
+"""Numbers of the codecs of our parts, none and Snappy. Others can pack gigabytes into kilobytes."""
 BYTES, VALUES, LENGTH = (2**24, 64), (2**20, 64), (2**26, 256)
 """Limits (a, b) on bytes, on values and on characters of text, where a file of n bytes may have a + b n of them."""
 
@@ -27,7 +28,7 @@ def read_part(path: Path) -> Iterator[Evaluation]:
         there = file.schema_arrow.names
         for missing in (column.name for column in COLUMNS if column.required and column.name not in there):
             raise ValueError(f"it has no column {missing!r}")
-        _check_metadata(file.metadata, size)
+        _check_sizes(chunks(path), size)
         names, length = [column.name for column in COLUMNS if column.name in there], 0
         for batch in file.iter_batches(BATCH, columns=names):
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
@@ -54,14 +55,12 @@ def pyarrow_parquet() -> Any:
     return require("pyarrow.parquet", extra="parquet", purpose="a log that ends in .parquet")
 
 
-def _check_metadata(metadata: Any, size: int) -> None:
-    """Raise a ValueError if the metadata of a file of this size announce more than it may hold."""
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-    for codec in {chunk.compression for chunk in chunks} - CODECS:
-        raise ValueError(f"it is compressed by {codec}, and parts of logs by SNAPPY")
-    _check(sum(chunk.total_uncompressed_size for chunk in chunks), BYTES, size, "bytes")
-    _check(sum(chunk.num_values for chunk in chunks), VALUES, size, "values")
+def _check_sizes(found: Sequence[Chunk], size: int) -> None:
+    """Raise a ValueError if the columns of a file of this size claim to be larger than they may be."""
+    for codec in {chunk.codec for chunk in found} - CODECS:
+        raise ValueError(f"it is compressed by codec {codec} of Parquet, and parts of logs by SNAPPY")
+    _check(sum(chunk.bytes for chunk in found), BYTES, size, "bytes")
+    _check(sum(chunk.values for chunk in found), VALUES, size, "values")
 
 
 def _check(number: int, limit: tuple[int, int], size: int, unit: str) -> None:
