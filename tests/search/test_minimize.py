@@ -74,7 +74,7 @@ def test_callback_sees_the_course_and_may_end_it():
     assert all(step.fun >= later.fun for step, later in itertools.pairwise(seen))
     assert not result.success
     assert result.nit == 3
-    assert "The callback raised StopIteration in generation 3." in result.message
+    assert "The callback ended the run in generation 3." in result.message
 
 
 def test_interrupt_keeps_what_was_evaluated():

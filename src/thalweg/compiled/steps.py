@@ -16,6 +16,7 @@ from thalweg.compiled import disk_cache
 from thalweg.compiled.generation import Learned, is_finite, learn, squeeze
 from thalweg.compiled.keys import as_key, seed_words
 from thalweg.compiled.program import Program
+from thalweg.compiled.transfer import to_device, to_host
 from thalweg.compiled.whole import whole_coordinates
 from thalweg.space import SpaceMap
 from thalweg.strategies.strategy import Array, HasAffineScale, HasBalance, HasPlace, HasSqueeze, HasWarmStart, State, Strategy
@@ -27,6 +28,9 @@ class Drawn(NamedTuple):
     e: Any
     y: Any
     state: State
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _drawn, to_host(tuple(self))
 
 
 class Observation(NamedTuple):
@@ -77,6 +81,9 @@ class Steps:
             self._begin = Program(self._first, jax.ShapeDtypeStruct((2,), np.uint32), point, number)
             self.shapes, (e, y, _) = self._begin.shapes
             self._tell = Program(self._next, self.shapes, e, y, jax.ShapeDtypeStruct(e.shape[:1], float))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return steps_of, (self.strategy, self.d)
 
     def begin(self, seed: int, x0: np.ndarray, sigma0: float) -> tuple[State, Drawn | None]:
         """Return the state before the first generation, and that generation if it can be drawn ahead."""
@@ -285,6 +292,10 @@ def scale_of(strategy: Strategy, state: Any, space: SpaceMap | None = None) -> A
     least = jnp.min(jnp.where(whole, jnp.inf, std))
     factors = jnp.where(whole, jnp.where(jnp.isfinite(least), least, 1.0) / std, 1.0)
     return factors * scale if scale.ndim == 1 else factors[:, None] * scale
+
+
+def _drawn(*parts: Any) -> Drawn:
+    return Drawn(*to_device(parts))
 
 
 def _is_key(leaf: Any) -> bool:

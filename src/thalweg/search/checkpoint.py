@@ -5,7 +5,6 @@ are made of, so that a file written under one version of JAX can be read under a
 """
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from math import inf
@@ -29,11 +28,10 @@ from thalweg.search.pending import PendingPoints
 from thalweg.search.run import Run
 from thalweg.search.stopping import Tolerances
 from thalweg.space import Space, SpaceMap
-from thalweg.storage import archive
+from thalweg.storage import File, Target, archive, described, is_name
 from thalweg.strategies.registry import make_strategy
 from thalweg.strategies.strategy import State, Strategy
 
-Target = str | os.PathLike[str]
 HISTORY = ("recent", "bests", "medians")
 """Arrays of the stop tests, which grow with the run."""
 COUNTERS = ("nit", "flat", "failed", "first", "reasons")
@@ -55,45 +53,46 @@ class Snapshot(NamedTuple):
     arrays: dict[str, np.ndarray]
 
 
-def write(path: Target, snapshot: Snapshot) -> None:
+def write(path: File, snapshot: Snapshot) -> None:
     """Write a snapshot to a file."""
-    archive.write(Path(path), snapshot.arrays, cast("Mapping[str, Any]", snapshot.contents))
+    archive.write(path, snapshot.arrays, cast("Mapping[str, Any]", snapshot.contents))
 
 
-def read(path: Target) -> Snapshot:
+def read(path: File) -> Snapshot:
     """Read a snapshot; raise a ValueError if the file is damaged or was not written by this library."""
     contents, arrays = archive.read(path)
     if (fault := find_fault(contents, arrays)) is not None:
-        raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {fault}; take a copy of it, or remove it to begin anew")
+        raise ValueError(f"checkpoint {described(path)} is damaged: {fault}; take a copy of it, or remove it to begin anew")
     return Snapshot(cast("Contents", contents), arrays)
 
 
-def check_target(strategy: Strategy, path: Target) -> None:
+def check_target(strategy: Strategy, path: File) -> None:
     """Raise an error, before a run has cost anything, where a checkpoint could not be written."""
     if not strategy.traceable:
         raise ValueError(f"{shortened(strategy)} holds a third-party object that a checkpoint cannot store; leave it out")
-    check_path(path)
+    if is_name(path):
+        check_path(path)
 
 
 def check_path(path: Target) -> None:
     """Raise a ValueError if the path cannot be that of a checkpoint."""
     if not Path(path).parent.is_dir():
-        raise ValueError(f"checkpoint {os.fspath(path)!r} lies in a directory that does not exist; make it first")
+        raise ValueError(f"checkpoint {described(path)} lies in a directory that does not exist; make it first")
     archive.check_file(Path(path))
 
 
-def compare(ours: SavedProblem, saved: Snapshot, path: Target) -> None:
+def compare(ours: SavedProblem, saved: Snapshot, path: File) -> None:
     """Raise a ValueError if the snapshot belongs to another problem. Budgets and tolerances may differ."""
     theirs = saved.contents["problem"]
     for name in ours | theirs:
         if theirs.get(name) != ours.get(name):
             raise ValueError(
-                f"checkpoint {os.fspath(path)!r} belongs to another problem: its {name} is {shortened(theirs.get(name))}, here "
+                f"checkpoint {described(path)} belongs to another problem: its {name} is {shortened(theirs.get(name))}, here "
                 f"it is {shortened(ours.get(name))}; use the same or another file"
             )
 
 
-def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: Any) -> dict[str, Any]:
+def arguments(saved: Snapshot, path: File, method: str | Strategy | None, x0: Any) -> dict[str, Any]:
     """Return the arguments of an `Optimizer` that continues from the snapshot; `method` and `x0` replace what it lacks."""
     problem, given = saved.contents["problem"], dict[str, Any](saved.contents["settings"])
     given |= {name: problem[name] for name in ("sigma0", "bounds", "seed", "bipop")}
@@ -104,10 +103,10 @@ def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: 
         given |= dict.fromkeys(("sigma0", "bounds", *KINDS)) | {"x0": space_of(problem)}
     given["method"] = given["method"] if method is None else method
     if given["x0"] is None:
-        raise ValueError(f"checkpoint {os.fspath(path)!r} has starts that a callable drew; pass the callable as x0")
+        raise ValueError(f"checkpoint {described(path)} has starts that a callable drew; pass the callable as x0")
     if given["method"] is None:
         raise ValueError(
-            f"checkpoint {os.fspath(path)!r} was written by {shortened(problem['strategy'])}, which has no name; pass it as "
+            f"checkpoint {described(path)} was written by {shortened(problem['strategy'])}, which has no name; pass it as "
             "method"
         )
     if not isinstance(given["method"], str):
@@ -115,7 +114,7 @@ def arguments(saved: Snapshot, path: Target, method: str | Strategy | None, x0: 
         try:
             check_strategy(strategy, problem, saved.contents["campaign"], saved.arrays)
         except ValueError as error:
-            raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
+            raise ValueError(f"checkpoint {described(path)} is damaged: {error}") from None
     return given
 
 
@@ -235,7 +234,7 @@ def kinds_of(saved: Snapshot) -> Kinds | None:
     return None if kinds is None else Kinds(**kinds)
 
 
-def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, late: LatePoints, past: History, path: Target) -> None:
+def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, late: LatePoints, past: History, path: File) -> None:
     """Bring a run that has just begun, and its pending points, to where the snapshot was taken."""
     contents, here = saved.contents, saved.contents["run"]
     models, limits, before = (
@@ -266,7 +265,7 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, late: LatePoi
             run.axes = past.last_axes(contents["campaign"]["runs"])
         _check_places(saved, run, pending)
     except ValueError as error:
-        raise ValueError(f"checkpoint {os.fspath(path)!r} is damaged: {error}") from None
+        raise ValueError(f"checkpoint {described(path)} is damaged: {error}") from None
 
 
 def _check_places(saved: Snapshot, run: Run, pending: PendingPoints) -> None:
@@ -308,11 +307,11 @@ def _named(state: State) -> dict[str, np.ndarray]:
     return {name_of(steps): _plain(leaf) for steps, leaf in jax.tree.leaves_with_path(state)}
 
 
-def _check_arrays(run: Run, arrays: Mapping[str, np.ndarray], path: Target) -> None:
+def _check_arrays(run: Run, arrays: Mapping[str, np.ndarray], path: File) -> None:
     """Raise a ValueError if the arrays are not those of such a run."""
     growing = {name: np.empty(0) for name in HISTORY} | {"injected": np.empty((0, len(run.start.x0)))}
     ours = {**_named(run.state), **_points(run), **growing}
-    strange = f"checkpoint {os.fspath(path)!r} does not fit the strategy's state, was it written by another version?"
+    strange = f"checkpoint {described(path)} does not fit the strategy's state, was it written by another version?"
     for name in sorted(ours.keys() ^ arrays.keys()):
         raise ValueError(f"{strange} {shortened(name)} is only {'here' if name in ours else 'in the file'}")
     for name, array in arrays.items():

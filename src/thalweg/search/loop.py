@@ -104,8 +104,9 @@ class Loop(ABC):
             seen = self.result()
             self.progress.show(seen, self.es.elapsed)
             try:
-                if self.callback is not None:
-                    self.callback(seen)
+                answer = None if self.callback is None else self.callback(seen)
+                if isinstance(answer, bool | np.bool_) and answer:  # a callback may return anything else without a meaning
+                    self.es.halt("callback")
             except StopIteration:
                 self.es.halt("callback")
 

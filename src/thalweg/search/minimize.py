@@ -113,7 +113,8 @@ def minimize(
         asynchronous: True to keep all workers busy: a point starts as soon as a worker is free, and the search learns from
             values when they come, however late. For evaluations that take different times; the result then depends on the
             order in which they end.
-        callback: Called as callback(intermediate_result) after each generation and at the end; StopIteration ends the run.
+        callback: Called as callback(intermediate_result) after each generation and at the end; the run ends if it returns True
+            or raises StopIteration.
         progress: True to show a line of progress on stderr.
         checkpoint: A file to write after each generation; if it exists, the run continues from there to the same result.
         log: Where to record every evaluation as soon as it has finished: a file x.jsonl or a folder x.parquet. By default the

@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from thalweg.search.history import History
 from thalweg.search.injection import check_injected
 from thalweg.search.known import Known
 from thalweg.search.late import LatePoints
+from thalweg.search.matching import as_asked
 from thalweg.search.modelled import make_points, strategy_for
 from thalweg.search.pending import PendingPoint
 from thalweg.search.result import conclude
@@ -28,6 +28,7 @@ from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.view import SearchView
 from thalweg.space import Sigma0
+from thalweg.storage import File
 from thalweg.strategies.registry import make_strategy, with_popsize
 from thalweg.strategies.strategy import State, Strategy
 
@@ -196,6 +197,9 @@ class Optimizer(SearchView):
     def tell(self, X: Any, F: Iterable[Any], G: Any = None, H: Any = None, *, foreign: bool = False) -> None:
         """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
 
+        Points that were rounded on the way, such as to float32, are told apart by the open point next to them, if that is
+        within 0.01 standard deviations in each coordinate and the next one is at least twice as far.
+
         With constraints G (n, m) has the values that must not be above 0, and H, if there are any, those that must be 0.
 
         Every `popsize` values move the search on, whichever points they belong to. A whole generation in any order and in any
@@ -213,7 +217,10 @@ class Optimizer(SearchView):
         """
         foreign, told = as_flag(foreign, "foreign"), Told.read(F, G, H, self.kinds)
         constrained = told.kinds is not None
-        points = check_foreign(X, len(told.f), self.d, self.space, self.variables, constrained=constrained) if foreign else X
+        if foreign:
+            points = check_foreign(X, len(told.f), self.d, self.space, self.variables, constrained=constrained)
+        else:
+            points = as_asked(X, self._asked, self.pending.open, self.late.open, self.d, lambda: self.std)
         if told.kinds is not None and self.kinds is None:
             self._constrain(told.kinds)
         late, points, places = self.late.split(points, range(len(told.f)))
@@ -321,15 +328,18 @@ class Optimizer(SearchView):
                 result.point = self.variables.point(result.x)
         return result
 
-    def save(self, path: str | PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
-        """Write all that the next generation needs to a file; a generation that was asked but not told will be asked again."""
+    def save(self, path: File, extra: Mapping[str, Any] | None = None) -> None:
+        """Write all that the next generation needs to a file of this name, or into one that is open, such as a BytesIO.
+
+        A generation that was asked but not told will be asked again; a pickle or a copy of the search has it, too.
+        """
         checkpoint.check_target(self.strategy, path)
         settings = checkpoint.settings_of(self.method, self.options, self.popsize_given, self.campaign)
         search = self._problem(), settings, self.campaign, self.run, self.pending, self.late, self.history
         checkpoint.write(path, checkpoint.take(*search, injected=self.injected, elapsed=self.elapsed, extra=extra or {}))
 
     @classmethod
-    def load(cls, path: str | PathLike[str], method: str | Strategy | None = None, x0: Any = None) -> "Optimizer":
+    def load(cls, path: File, method: str | Strategy | None = None, x0: Any = None) -> "Optimizer":
         """Continue from a file; pass `method` and `x0` again if they were objects that a file cannot hold.
 
         >>> es, path = Optimizer([1.0, 2.0], method="cma", seed=1), getfixture("tmp_path") / "run.npz"
@@ -342,7 +352,7 @@ class Optimizer(SearchView):
         es.restore(saved, path)
         return es
 
-    def restore(self, saved: checkpoint.Snapshot, path: str | PathLike[str]) -> None:
+    def restore(self, saved: checkpoint.Snapshot, path: File) -> None:
         """Continue from a snapshot of an optimiser with the same arguments; `path` is named in errors."""
         checkpoint.compare(self._problem(), saved, path)
         self.campaign = checkpoint.campaign_of(saved, self.campaign)

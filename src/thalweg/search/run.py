@@ -10,6 +10,7 @@ import numpy as np
 
 from thalweg._common.checks import as_array
 from thalweg.compiled.steps import Drawn, axis_lengths, covariance_condition, steps_of
+from thalweg.compiled.transfer import to_device, to_host
 from thalweg.search.campaign import Best, Start
 from thalweg.search.constraints import Kinds, Lagrangian
 from thalweg.search.constraints.told import Told
@@ -100,6 +101,12 @@ class Run:
         """Reasons to stop from outside."""
         self.lagrangian: Lagrangian | None = None
         """The strategy learns from its values; None without constraints."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "packed": to_host(self.packed)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, packed=to_device(state["packed"]))
 
     @property
     def state(self) -> State:

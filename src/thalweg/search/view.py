@@ -1,23 +1,33 @@
 """The numbers that a search shows: of all runs, and of the present one."""
 
-import time
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
+from thalweg._common.checks import shortened
 from thalweg.search.campaign import Best, Campaign
+from thalweg.search.copying import Copyable
 from thalweg.search.run import Run
+from thalweg.strategies.strategy import Strategy
 
 
-class SearchView:
+class SearchView(Copyable):
     """Read-only numbers of a search."""
 
     campaign: Campaign
     """The account over all runs."""
     run: Run
     """The present run."""
-    started: float
-    """The moment of the start."""
+    method: str | Strategy
+    first: np.ndarray
+    """The start of the first run."""
+
+    def __repr__(self) -> str:
+        method = self.method if isinstance(self.method, str) else shortened(self.method)
+        counts = f"{method}, d = {len(self.first)}, {self.nit} generations, {self.nfev} evaluations"
+        best = "no value yet" if self.best.f == inf else f"best {self.best.f:.6g}"
+        violated = f" with violation {self.best.violation:.3g}" if self.best.violation > 0 else ""
+        return f"<{type(self).__name__} {counts}, {best}{violated}>"
 
     @property
     def nfev(self) -> int:
@@ -76,11 +86,6 @@ class SearchView:
         unit = self.run.unit
         axes = {"longest": self.run.axes[0] * unit, "shortest": self.run.axes[1] * unit}
         return {name: value for name, value in ({"sigma": self.sigma} | axes | self.info).items() if isfinite(value)}
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start, without the time between a checkpoint and its continuation."""
-        return time.monotonic() - self.started
 
     @property
     def evaluations_left(self) -> float:

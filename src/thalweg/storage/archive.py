@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import shortened
-from thalweg.storage import Target
+from thalweg.storage import File, described, is_name
 from thalweg.storage.atomic import replace
 
 FORMAT = 3
@@ -36,11 +36,16 @@ class RefusedError(ValueError):
     """The file is no checkpoint that this version can read. The message follows the name of the file."""
 
 
-def write(path: Path, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
-    """Write the arrays and the JSON part, replacing the file in one atomic step."""
+def write(file: File, arrays: Mapping[str, np.ndarray], meta: Mapping[str, Any]) -> None:
+    """Write the arrays and the JSON part into an open file, or replace one of this name in one atomic step."""
     text = json.dumps({"format": FORMAT, "version": version(), **meta}, default=plain).encode()
     contents = {"meta": np.frombuffer(text, np.uint8), **arrays}
-    replace(path, lambda file: np.savez(file, allow_pickle=False, **contents))
+    if is_name(file):
+        replace(Path(file), lambda fresh: np.savez(fresh, allow_pickle=False, **contents))
+        return
+    if isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
+        raise TypeError(f"a checkpoint goes into a file that is open for bytes, or one with a name, got {shortened(file)}")
+    np.savez(file, allow_pickle=False, **contents)
 
 
 @cache
@@ -59,19 +64,31 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{shortened(value)} cannot be written as JSON")
 
 
-def read(path: Target) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def read(file: File) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the JSON part and the arrays. Of the JSON only the number of the format is checked."""
-    check_file(Path(path))
-    data = Path(path).read_bytes()
+    data = _bytes_of(file)
     try:
         return _unpack(data)
     except RefusedError as refused:
-        raise ValueError(f"checkpoint {os.fspath(path)!r} {refused}") from refused
+        raise ValueError(f"checkpoint {described(file)} {refused}") from refused
     except Exception as error:  # the readers of zip and JSON may raise anything here
         raise ValueError(
-            f"checkpoint {os.fspath(path)!r} is damaged or cut off ({shortened(error)}); take a copy of it, or remove it to "
+            f"checkpoint {described(file)} is damaged or cut off ({shortened(error)}); take a copy of it, or remove it to "
             "begin anew"
         ) from error
+
+
+def _bytes_of(file: File) -> bytes:
+    if is_name(file):
+        check_file(Path(file))
+        return Path(file).read_bytes()
+    read = getattr(file, "read", None)
+    data = None if read is None else read()
+    if not isinstance(data, bytes):
+        raise TypeError(f"a checkpoint is read from a file that is open for bytes, or one with a name, got {shortened(file)}")
+    if not data:
+        raise ValueError(f"checkpoint {described(file)} has no bytes from here on; rewind it with seek(0)")
+    return data
 
 
 def check_file(path: Path) -> None:

@@ -30,7 +30,7 @@ TIMEOUT = Limit(
     "The time of timeout = {:g} seconds is used up.",
     reached=lambda counts, limit: counts.elapsed >= limit,
 )
-CALLBACK = Criterion("callback", "The callback raised StopIteration in generation {:.0f}.", final=True)
+CALLBACK = Criterion("callback", "The callback ended the run in generation {:.0f}.", final=True)
 INTERRUPT = Criterion("interrupt", "Interrupted from the keyboard in generation {:.0f}.", final=True)
 
 LIMITS = (FTARGET, MAX_EVALS, MAX_ITER, TIMEOUT)

@@ -66,6 +66,15 @@ class Criterion:
     final: bool = False
     """True if no restart follows a run that stops for this reason."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _named, (self.name,)  # its functions have no names
+
+
+def _named(name: str) -> Criterion:
+    from thalweg.search.stopping import CRITERIA
+
+    return next(each for each in CRITERIA if each.name == name)
+
 
 @dataclass(frozen=True)
 class Tolerance(Criterion):
