@@ -9,7 +9,9 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
+from thalweg import minimize
 from thalweg.evaluate import Evaluator
+from thalweg.storage.log import read_log
 
 POINTS = np.array([[0.0, 1.0], [2.0, 3.0], [-1.0, 5.0]])
 
@@ -25,7 +27,7 @@ def test_the_order_is_that_of_the_points():
 def test_an_executor_that_was_shut_down():
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
-    with pytest.raises(RuntimeError, match="all 3 evaluations so far have failed"):
+    with pytest.raises(RuntimeError, match="workers is an executor"):
         Evaluator(np.sum, workers=executor)(POINTS)
 
 
@@ -33,9 +35,35 @@ def test_an_executor_whose_process_dies():
     with ProcessPoolExecutor(1, get_context("spawn")) as executor:
         evaluate = Evaluator(lambda x: os._exit(3) if x[0] < 0 else 1.0, (), executor)
         assert np.array_equal(evaluate(POINTS), [1.0, 1.0, np.nan], equal_nan=True)
-        assert np.isnan(evaluate(POINTS)).all()
-    assert evaluate.first_failure is not None
-    assert evaluate.first_failure.startswith("the executor is broken")
+        assert evaluate.first_failure is not None
+        assert evaluate.first_failure.startswith("a worker of the executor died")
+        with pytest.raises(RuntimeError, match="workers is an executor"):
+            evaluate(POINTS)
+
+
+def test_a_run_whose_executor_broke_continues_with_a_healthy_one(tmp_path):
+    path = tmp_path / "run.ckpt"
+
+    def fun(x):
+        if 0.0 < x[0] < 0.5:
+            os._exit(3)
+        return float(x @ x)
+
+    given = {"method": "cma", "seed": 1, "popsize": 6, "max_evals": 24, "checkpoint": path}
+    failed = []
+    for _ in range(24):  # each call loses the points that were out when the worker died, and no others
+        with ProcessPoolExecutor(1, get_context("spawn")) as executor:
+            try:
+                result = minimize(fun, [1.0, 2.0], workers=executor, **given)
+                break
+            except RuntimeError as error:
+                failed.append(str(error))
+    assert failed
+    assert all(text.startswith("workers is an executor that takes no more points") for text in failed)
+    rows = read_log(f"{path}.jsonl")
+    assert [row[1:3] for row in rows] == [divmod(i, 6) for i in range(24)]
+    assert [row.error is not None for row in rows] == [0.0 < row.x[0] < 0.5 for row in rows]
+    assert (result.nfev, result.failures) == (24, sum(row.error is not None for row in rows))
 
 
 def test_stuck_threads_take_away_room_and_never_all_of_it():

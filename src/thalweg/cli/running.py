@@ -36,8 +36,9 @@ def run_and_report(
 
     `elapsed` holds the seconds that a continued run had taken before.
     """
-    if settings.out is not None:
-        check_writable(settings.out)
+    out = None if settings.out is None else settings.out.absolute()  # a function may change the working directory
+    if out is not None:
+        check_writable(out)
     began = time.monotonic()
     with (
         signals_as_interrupts() as caught,
@@ -49,8 +50,8 @@ def run_and_report(
         except (RuntimeError, TypeError) as error:  # all evaluations have failed; an option of the wrong type
             raise click.ClickException(str(error)) from error
     seconds = elapsed + time.monotonic() - began
-    if settings.out is not None:
-        write_result(settings.out, result, seconds)
+    if out is not None:
+        write_result(out, result, seconds)
     click.echo(summary(result, seconds))
     if "interrupt" in result.stop:
         ctx = click.get_current_context()

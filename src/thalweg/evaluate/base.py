@@ -44,7 +44,7 @@ class Engine(ABC):
 
     @abstractmethod
     def cancel(self, point_id: PointId) -> None:
-        """Stop a pending evaluation. Its outcome is never returned."""
+        """Stop a pending evaluation, if it has begun. Its outcome is never returned."""
 
     def close(self) -> None:
         """Release workers and connections."""

@@ -143,7 +143,9 @@ class DaskEngine(Engine):
 
     def cancel(self, point_id: PointId) -> None:
         """Kill the worker process that has the point, as nothing less stops an evaluation. Its nanny starts another one."""
-        key = next(key for key, (running, _, _) in self.running.items() if running == point_id)
+        key = next((key for key, (running, _, _) in self.running.items() if running == point_id), None)
+        if key is None:
+            return
         _, future, _ = self.running.pop(key)
         where = [worker for worker, keys in self.client.processing().items() if key in keys]
         future.cancel()

@@ -20,6 +20,9 @@ class ExecutorEngine(Engine):
 
     A running future cannot be ended: a cancelled one keeps its worker busy, and there is less room, until it ends by itself. If
     all workers are stuck in this way, points are submitted all the same, and cancelled in their turn.
+
+    An executor that loses a worker is broken for good. The points that it had are failures, as any of them may be the reason;
+    the next one raises an error.
     """
 
     executor: futures.Executor
@@ -47,7 +50,12 @@ class ExecutorEngine(Engine):
     def start(self, point_id: PointId, x: np.ndarray) -> None:
         try:
             future = self.executor.submit(self.objective, x)
-        except Exception as error:  # it is broken or was shut down, and stays so
+        except RuntimeError as error:  # it is broken or was shut down, and stays so
+            raise RuntimeError(
+                f"workers is an executor that takes no more points ({str(error).rstrip('.')}); pass a new one, or a number of "
+                "processes, which are replaced when they die; a run with a checkpoint continues where it was"
+            ) from error
+        except Exception as error:
             future = Future()
             future.set_exception(error)
         self.running[future] = point_id
@@ -57,10 +65,10 @@ class ExecutorEngine(Engine):
         return [(self.running.pop(future), _outcome(future)) for future in done]
 
     def cancel(self, point_id: PointId) -> None:
-        future = next(future for future, running in self.running.items() if running == point_id)
-        del self.running[future]
-        if not future.cancel():
-            self.stuck.add(future)
+        for future in [future for future, running in self.running.items() if running == point_id]:
+            del self.running[future]
+            if not future.cancel():
+                self.stuck.add(future)
 
     def close(self) -> None:
         for future in self.running:
@@ -74,6 +82,5 @@ def _outcome(future: Future) -> Outcome:
     if error is None:
         return as_outcome(future.result())
     if isinstance(error, futures.BrokenExecutor):
-        reason = f"the executor is broken ({error}), as one of its workers died; with workers as a number it would be replaced"
-        return Outcome(Failure(reason, error))
+        return Outcome(Failure(f"a worker of the executor died during this evaluation or one beside it ({error})"))
     return Outcome(raised(error))

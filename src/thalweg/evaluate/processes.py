@@ -56,6 +56,7 @@ class ProcessesEngine(WorkerPool):
         if sys.platform == "win32":
             raise ValueError(f"workers={self.number} needs Linux or macOS; pass workers=ProcessPoolExecutor({self.number})")
         self.objective = pickle_objective(self.fun, self.args)
+        self.folder = os.getcwd()
         self.selector = selectors.DefaultSelector()
         self.room(self.number)  # they start while the first points are drawn
 
@@ -76,7 +77,7 @@ class ProcessesEngine(WorkerPool):
             )
         worker = Worker(Connection(process, here, here.makefile("rb")), f"{os.uname().nodename}:{process.pid}")
         self.selector.register(here, selectors.EVENT_READ, worker)
-        self.send(worker, (os.getcwd(), sys.path, self.objective))
+        self.send(worker, (self.folder, sys.path, self.objective))
         return worker
 
     def send(self, worker: Worker, x: Any) -> None:

@@ -101,7 +101,8 @@ class WorkerPool(Engine):
         return [] if worker.point_id is None else [(worker.point_id, failure)]
 
     def cancel(self, point_id: PointId) -> None:
-        self.remove(next(worker for worker in self.workers if worker.point_id == point_id))
+        for worker in [worker for worker in self.workers if worker.point_id == point_id]:
+            self.remove(worker)
 
     def close(self) -> None:
         while self.workers:

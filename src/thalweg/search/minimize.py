@@ -222,7 +222,8 @@ def _search(
         if saved is not None and checkpoint is not None:
             evaluate.first_failure, evaluate.answered = saved.contents["extra"].get("first_failure"), es.nfev > 0
             announce(es, checkpoint)
-        shared = (es, evaluate, callback, Progress(enabled=progress, budget=es.campaign.budget), checkpoint, kept, es.nfev)
+        file = None if checkpoint is None else os.path.abspath(checkpoint)  # an objective may change the working directory
+        shared = (es, evaluate, callback, Progress(enabled=progress, budget=es.campaign.budget), file, kept, es.nfev)
         if not asynchronous:
             return SynchronousLoop(*shared).run()
         if not evaluate.takes_single_points:

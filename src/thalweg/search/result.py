@@ -21,12 +21,12 @@ def make_result(
     >>> make_result(np.zeros(2), 0.0, nfev=60, nit=10, reasons={"ftarget": 0.0}, improved=True).message
     'The target value ftarget = 0 was reached.'
     """
-    from scipy.optimize import OptimizeResult  # takes half as long to import as JAX; `import thalweg` need not wait for it
+    from thalweg.search.printable import Result  # scipy.optimize takes half as long to import as JAX; `thalweg` need not wait
 
     status, success, message = verdict(reasons, improved=improved)
     if nfev > 0 and np.isposinf(fun):
         message += " No finite value was found."
-    return OptimizeResult(
+    return Result(
         x=x,
         fun=fun,
         nfev=nfev,

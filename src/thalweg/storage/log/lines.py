@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +17,8 @@ PAGE = 4096
 LONGEST = 2**26
 """Length of the longest line that is read, in bytes: a point of a million coordinates with their names."""
 BLOCK = 2**16
+BEGINNING = b'{"run": '
+"""First bytes of each line."""
 SHOWN = 3
 """Number of damaged lines that are reported one by one."""
 
@@ -66,7 +69,10 @@ class LinesLog(LineFile, EvaluationLog):
 
     def __init__(self, path: Path, since: tuple[int, int]) -> None:
         EvaluationLog.__init__(self, path)
-        path.touch()  # for the lock
+        if path.exists():
+            check_ours(path)
+        else:
+            path.touch()  # for the lock
         self.lock = Lock(path, f"log {os.fspath(path)!r}")
         try:
             self.found = self._remember(read_lines(path), since)
@@ -104,6 +110,21 @@ def read_lines(path: Path) -> Iterator[Evaluation]:
                     logger.warning("line %d of log %s is damaged and left out (%s)", number, path, error)
     if damaged > SHOWN:
         logger.warning("%d lines of log %s are damaged and left out", damaged, path)
+
+
+def check_ours(path: Path) -> None:
+    """Raise a ValueError if a file holds something else than a log; one that is empty may become a log."""
+    with path.open("rb") as file:
+        rest, others = b"", 0
+        while file.tell() < LONGEST and (line := file.readline(LONGEST)):
+            with suppress(ValueError):
+                decode(line)
+                return
+            others += line.endswith(b"\n") and not line.isspace()
+            rest = line.strip(b" \r\n\0")
+        if not others and BEGINNING.startswith(rest[: len(BEGINNING)]):  # its first line was cut off
+            return
+    raise ValueError(f"log {os.fspath(path)!r} was not written by Thalweg; pass the name of another file")
 
 
 def repair(path: Path) -> None:

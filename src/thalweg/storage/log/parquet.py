@@ -31,10 +31,11 @@ class ParquetLog(EvaluationLog):
 
     def __init__(self, path: Path, since: tuple[int, int]) -> None:
         pyarrow_parquet()
-        super().__init__(path)
+        super().__init__(path.absolute())  # an objective may change the working directory
         if path.exists() and not path.is_dir():
             raise ValueError(f"log {os.fspath(path)!r} is a file, but Parquet logs are folders; pass another name")
         path.mkdir(exist_ok=True)
+        check_ours(path)
         self.lock = Lock(path, f"log {os.fspath(path)!r}")
         try:
             for leftover in [*path.glob(".part-*.new"), *(tail for tail in tails(path) if part_of(tail).exists())]:
@@ -88,6 +89,19 @@ class ParquetLog(EvaluationLog):
         tail.unlink()
         self.number += 1
         self.tail, self.waiting, self.part_made = LineFile(self._tail), [], time.monotonic()
+
+
+def check_ours(path: Path) -> None:
+    """Raise a ValueError if a folder holds files and none of them is of a log."""
+    there = [file for file in path.iterdir() if not file.name.startswith(".")]
+    if not there or tails(path):
+        return
+    for part in parts(path):
+        with suppress(Exception):  # pyarrow raises many kinds
+            for _ in read_part(part):
+                break
+            return
+    raise ValueError(f"log {os.fspath(path)!r} was not written by Thalweg; pass the name of another folder")
 
 
 def read_parquet(path: Path) -> Iterator[Evaluation]:
