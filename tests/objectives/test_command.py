@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from thalweg.objectives.command import Command, ProgramError, kill_programs, parse_value
@@ -42,6 +43,7 @@ def wait_for(happens, seconds: float = 10.0) -> bool:
         ("run --at={x} '{x1} and {0}'", ["run", "--at=0.1,-2.0,1e-300", "-2.0 and 0.1"]),
         (["run", "{x2}", "{print $1}", "{}"], ["run", "1e-300", "{print $1}", "{}"]),
         ("run {here}/data", ["run", f"{os.getcwd()}/data"]),
+        ("run --x0={x[0]} {x[2]}", ["run", "--x0=0.1", "1e-300"]),
     ],
 )
 def test_a_point_as_arguments(command, words):
@@ -186,3 +188,57 @@ def test_minimize_takes_one_and_so_do_threads():
     assert result.failures == 0
     assert abs(result.x[0] - 49.2) < 0.5
     assert abs(result.x[1] - 15.07) < 0.05
+
+
+HOSTILE = [
+    "a; touch PWNED #",
+    "$(touch PWNED)",
+    "`touch PWNED`",
+    "a' ; touch PWNED; '",
+    'a"; touch PWNED; "',
+    "a\\",
+    "a b",
+    "-n",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_nothing_in_the_name_of_a_folder_is_run(name, tmp_path, monkeypatch):
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "value").write_text("3.5")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert Command("cat {here}/value", shell=True)([1.0]) == 3.5
+    assert Command("echo 'a'\"b\"; cat {here}/value", shell=True)([1.0]) == 3.5
+    assert Command("cat {file} > copy; cat {here}/value", shell=True)([1.0]) == 3.5
+    assert json.loads((folder / "copy").read_text()) == [1.0]
+    places = ("'{here}'", '"{here}"', '"$(echo "{here}")"', "`echo {here}`", "${here}", "\\{here}", "#{here}", "<<E {here}")
+    for place in () if name == "-n" else places:
+        with pytest.raises(ValueError, match=r"command has {here} where the path .* outside of quotes"):
+            Command(f"echo {place}; echo 1", shell=True)([1.0])
+        with pytest.raises(ValueError, match=r"command has {file} where the path .* outside of quotes"):
+            Command(f"echo {place.replace('here', 'file')}; echo 1", shell=True)([1.0])
+    assert sorted(each.name for each in tmp_path.rglob("*")) == sorted([name, "copy", "value"])
+
+
+def test_a_plain_path_may_stand_in_quotes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "value").write_text("3.5")
+    assert Command('cat "{here}/value" \'{here}/value\' "$(echo {here})/value" | tail -c 3', shell=True)([1.0]) == 3.5
+
+
+def test_values_of_variables_are_numbers_and_written_as_such():
+    point = {"rate": np.float32(0.5), "width": np.int64(8)}
+    assert Command("echo $(({width} + 1)); : {rate}", shell=True)(point) == 9
+    with pytest.raises(TypeError, match="rate must be a number, got '; touch PWNED'"):
+        Command("echo {rate}", shell=True)({"rate": "; touch PWNED"})
+
+
+def test_names_of_variables_go_before_coordinates():
+    point = {"x1": 5.0, "b": 7.0}
+    assert Command("run {x1} {b} {x[1]} {0} {x}").words(point) == ["run", "5.0", "7.0", "7.0", "5.0", "5.0", "7.0"]
+    with pytest.raises(ValueError, match=r"command has {x0}.* no such variable among 'x1', 'b'"):
+        Command("run {x0}").words(point)
+    assert Command("run {x0} {x1}").words({"a": 5.0, "b": 7.0}) == ["run", "5.0", "7.0"]

@@ -9,7 +9,8 @@ library's programs have a cache of their own, keyed by a hash of their text and 
 are still traced and lowered in each process, so no strategy can get the program of another one. Any error here falls back to a
 compilation.
 
-An entry holds machine code, as those of JAX's cache do: whoever can write to the folder can run code as its reader.
+An entry holds machine code, as those of JAX's cache do: whoever can write to the folder can run code as its reader. Therefore
+folders are made for this user alone, and entries of other users, or that others can write, are left alone.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ import importlib.metadata
 import logging
 import os
 import platform
+import stat
 import sys
 import tempfile
 import threading
@@ -34,9 +36,11 @@ logger = logging.getLogger("thalweg")
 
 VARIABLE = "THALWEG_COMPILATION_CACHE"
 OFF = ("off", "0", "false", "no")
-FORMAT = b"thalweg program 1\n"
+FORMAT = b"thalweg program 2\n"
 LIMIT = 256 * 2**20
 """Size limit of all entries together, in bytes; the least recently used ones are removed."""
+READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Flags to open an entry: no link is followed, and no pipe waited for."""
 NOISE = (b"cpu_aot_loader.cc", b"pjrt_executable.cc")
 """Source files of XLA whose warnings about loaded programs are false: they count tuning hints as missing features."""
 
@@ -54,9 +58,10 @@ class Entry:
 
     def read(self) -> bytes | None:
         """Return the program, or None if the file is missing, incomplete or changed."""
-        with contextlib.suppress(OSError, zlib.error):
-            head, digest, packed = _split(self.path.read_bytes())
-            if head == FORMAT and digest == hashlib.sha256(packed).digest():
+        with contextlib.suppress(OSError, zlib.error), os.fdopen(os.open(self.path, READ), "rb") as file:
+            status = os.fstat(file.fileno())
+            head, digest, packed = _split(file.read()) if _ours(status) and stat.S_ISREG(status.st_mode) else (b"", b"", b"")
+            if head == FORMAT and digest == self._digest(packed):
                 os.utime(self.path)
                 return zlib.decompress(packed)
         return None
@@ -64,15 +69,18 @@ class Entry:
     def write(self, program: bytes) -> None:
         """Write the file atomically: if two processes write it at once, the last one wins, and both are right."""
         packed = zlib.compress(program, 1)
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(self.path.parent)
         handle, name = tempfile.mkstemp(prefix=".", dir=self.path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(FORMAT + hashlib.sha256(packed).digest() + packed)
+                file.write(FORMAT + self._digest(packed) + packed)
             os.replace(name, self.path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+
+    def _digest(self, packed: bytes) -> bytes:
+        return hashlib.sha256(self.path.name.encode() + packed).digest()  # an entry under another name is none
 
 
 def entry_of(lowered: Any, options: Mapping[str, Any]) -> Entry | None:
@@ -122,7 +130,7 @@ def folder() -> Path | None:
         return None
     try:
         root = Path(chosen).expanduser() if chosen else _user_caches() / "thalweg" / "programs"
-        return root if _private(root) else None
+        return root if _private(root, chosen=bool(chosen)) else None
     except (OSError, RuntimeError):  # no home
         return None
 
@@ -150,7 +158,9 @@ def settings() -> tuple[tuple[str, str], ...]:
 def _files(root: Path) -> Iterator[tuple[float, int, Path]]:
     for path in root.glob("jax-*/*"):
         with contextlib.suppress(OSError):  # another process has removed it
-            status = path.stat()
+            if path.parent.is_symlink():  # what lies there is not ours to remove
+                continue
+            status = path.lstat()
             yield status.st_mtime, status.st_size, path
 
 
@@ -163,15 +173,39 @@ def _user_caches() -> Path:
     return Path(given) if os.path.isabs(given) else Path.home() / ".cache"
 
 
-def _private(root: Path) -> bool:
-    """Return whether only this user can write to the folder."""
+def _private(root: Path, *, chosen: bool) -> bool:
+    """Return whether only this user can write to the folder. Our own default folder is made so, where a umask has not."""
     if not hasattr(os, "getuid") or not root.exists():
         return True
-    status = root.stat()
-    if status.st_uid == os.getuid() and not status.st_mode & 0o022:
+    if not chosen and root.stat().st_uid == os.getuid() and not _ours(root.stat()):
+        root.chmod(0o700)
+    if _ours(root.stat()):
         return True
-    logger.debug("compiled programs are not kept in %s: others can write there", root)
+    _complain(root, own=root.stat().st_uid == os.getuid())
     return False
+
+
+@cache
+def _complain(root: Path, *, own: bool) -> None:
+    """Say that the folder is not used, once in a process; aloud if this user can change that."""
+    fix = f"; run chmod go-w {root}, or name another folder by {VARIABLE}" if own else ""
+    level = logging.WARNING if own else logging.DEBUG
+    logger.log(level, "compiled programs are not kept in %s: others can write there%s", root, fix)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone; refuse a link or one that others can write."""
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        with contextlib.suppress(FileExistsError):  # another process was quicker
+            missing.mkdir(mode=0o700)
+            missing.chmod(0o700)  # a umask may have taken more
+    if not (stat.S_ISDIR(folder.lstat().st_mode) and _ours(folder.lstat())):
+        raise PermissionError(f"others can write to {folder}")
+
+
+def _ours(status: os.stat_result) -> bool:
+    """Return whether a file or folder belongs to this user, and nobody else can write to it."""
+    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
 
 
 @cache

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
@@ -17,11 +17,15 @@ from typing import IO, Any
 
 import numpy as np
 
-from thalweg._common.checks import as_array, as_positive, shortened
+from thalweg._common.checks import as_array, as_number, as_positive, listed, shortened
 
-PLACEHOLDER = re.compile(r"\{(\w+)\}")
-COORDINATE = re.compile(r"x|x?\d+|file")
+PLACEHOLDER = re.compile(r"\{(\w+|x\[\d+\])\}")
+COORDINATE = re.compile(r"x|x?\d+|x\[\d+\]|file")
 """Placeholders for the point that need no names of variables."""
+PLAIN = re.compile(r"[\w@%+=:,./\\-]+" if os.name == "nt" else r"[\w@%+=:,./-]+", re.ASCII)
+"""Texts that mean the same with and without quotes in a shell."""
+NESTED = re.compile(r"`|\$[({'\"]|\$$|<<|#")
+"""Starts of what changes the meaning of quotes in the rest of a shell's text."""
 QUOTED = 400
 """Number of characters from the end of a program's output that an error quotes."""
 READ = 2**20
@@ -53,10 +57,13 @@ class Command:
     Placeholders in the command:
 
     - `{x}`: all coordinates, as separate arguments if it is a word of its own, otherwise joined by commas.
-    - `{x0}` or `{0}`, `{x1}` or `{1}`, ...: single coordinates.
-    - `{rate}`, ...: a variable by its name, for a point that is a mapping of names to values.
+    - `{x[0]}`, `{x[1]}`, ..., also written `{x0}` or `{0}`: single coordinates of the point that is evaluated.
+    - `{rate}`, ...: a variable by its name, for a point that is a mapping of names to values. A name goes before a coordinate:
+      with a variable x1, `{x1}` is that variable wherever it stands, and `{x0}` is none.
     - `{file}`: the path of a JSON file with the list of coordinates; of a mapping, a JSON object.
     - `{here}`: the working directory of this process.
+
+    With `shell=True` both paths are quoted where they need it; there they must stand outside of quotes.
 
     Without a placeholder for the point, the program gets the JSON of the point on standard input. Numbers are written with all
     their digits. If the program takes -1 for an option, write `-- {x}`.
@@ -88,7 +95,7 @@ class Command:
 
     def __call__(self, x: Any) -> Value:
         """Return the value at x, a vector of shape (d,) or a mapping of names to numbers; with constraints (f, g, h)."""
-        point: Point = dict(x) if isinstance(x, Mapping) else np.atleast_1d(as_array(x, "x")).tolist()
+        point: Point = _numbers_of(x) if isinstance(x, Mapping) else np.atleast_1d(as_array(x, "x")).tolist()
         with contextlib.ExitStack() as stack:
             folder: str | None = None
             if self.scratch:
@@ -124,7 +131,7 @@ class Command:
             alone = str(self.command)
             if whole:
                 alone = re.sub(r"(?<!\S)\{x\}(?!\S)", " ".join(map(repr, values)), alone)
-            return [self._filled(alone, point, None if path is None else shlex.quote(path))]
+            return [self._filled(alone, point, path)]
         words: list[str] = []
         for word in self._split():
             words += [repr(value) for value in values] if whole and word == "{x}" else [self._filled(word, point, path)]
@@ -150,23 +157,40 @@ class Command:
     def _filled(self, word: str, point: Point, path: str | None) -> str:
         values = list(point.values() if isinstance(point, Mapping) else point)
 
+        named: Collection[str] = point if isinstance(point, Mapping) else ()
+        by_name = any(re.fullmatch(r"x\d+", name) for name in named)
+
         def fill(match: re.Match[str]) -> str:
             name = match[1]
             if isinstance(point, Mapping) and name in point:
                 return repr(point[name])
             if name == "here":
-                return os.getcwd()
+                return self._path(match, os.getcwd())
             if not COORDINATE.fullmatch(name):
                 return match[0]
             if name == "x":
                 return ",".join(map(repr, values))
             if name == "file":
-                return path or match[0]
-            if int(name.lstrip("x")) >= len(values):
+                return match[0] if path is None else self._path(match, path)
+            if by_name and name.startswith("x") and name[1:].isdigit():
+                raise ValueError(f"command has {match[0]}, but there is no such variable among {listed(tuple(named))}")
+            index = int(name.strip("x[]"))
+            if index >= len(values):
                 raise ValueError(f"command has {match[0]}, but the point has only {len(values)} coordinates, counted from 0")
-            return repr(values[int(name.lstrip("x"))])
+            return repr(values[index])
 
         return PLACEHOLDER.sub(fill, word)
+
+    def _path(self, match: re.Match[str], path: str) -> str:
+        """Return a path for its place in the command: for a shell quoted, so that nothing in a folder's name is run."""
+        if not self.shell or PLAIN.fullmatch(path):
+            return path
+        if os.name == "nt" or not _outside_quotes(match.string[: match.start()]):
+            raise ValueError(
+                f"command has {match[0]} where the path {path!r} cannot be quoted for the shell; write it outside of quotes "
+                "and substitutions, or use a folder with a plain name"
+            )
+        return shlex.quote(path)
 
     def _run(self, words: list[str], folder: str | None, given: IO[bytes], out: IO[bytes], err: IO[bytes]) -> tuple[int, bool]:
         """Run the program; return its exit status and True if it exceeded the time limit."""
@@ -230,9 +254,26 @@ def parse_value(stdout: str) -> Value | None:
     return None
 
 
+def _numbers_of(point: Mapping[str, Any]) -> dict[str, float]:
+    """Return a mapping whose values are Python's numbers, which are written into the command."""
+    return {
+        name: int(as_number(v, name)) if isinstance(v, int | np.integer) else as_number(v, name) for name, v in point.items()
+    }
+
+
 def _numbers(values: list[Any]) -> list[float]:
     """Return a list of JSON as numbers, NaN for what is none."""
     return [float(v) if isinstance(v, int | float) and not isinstance(v, bool) else nan for v in values]
+
+
+def _outside_quotes(before: str) -> bool:
+    r"""Return whether a word may be quoted after this part of a shell's text; False if that is hard to tell.
+
+    >>> _outside_quotes("cd 'a b' && cat "), _outside_quotes("cat '"), _outside_quotes('echo "$(cat '), _outside_quotes("\\")
+    (True, False, False, False)
+    """
+    closed = re.sub(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"", "", before, flags=re.DOTALL)
+    return not NESTED.search(before) and not re.search(r"['\"\\]", closed)
 
 
 def kill_programs() -> None:

@@ -1,14 +1,21 @@
-"""Atomic writes: if the process dies or the power fails, there is the old file or the new one, never half a file."""
+"""Atomic writes: if the process dies or the power fails, there is the old file or the new one, never half a file.
+
+A symbolic link is replaced and never followed, as it may lead to a file that the user does not mean. A file of the user's own
+keeps its permissions.
+"""
 
 import glob
 import os
 import secrets
+import stat
 import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+"""Flags to make a file that nobody else has made, not even as a link."""
 STALE = 600.0
 """Age in seconds at which a temporary file counts as left behind by a dead writer."""
 
@@ -27,9 +34,12 @@ def write_bytes(path: Path, content: bytes) -> None:
 def replace(path: Path, fill: Callable[[BinaryIO], Any]) -> None:
     """Replace a file by what `fill` writes into the open file that it gets."""
     sweep(path)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.new")
+    fresh, mode = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.new"), mode_of(path)
     try:
-        with fresh.open("xb") as file:
+        # private until the mode is set, so that nobody opens it in between
+        with os.fdopen(os.open(fresh, NEW, 0o666 if mode is None else 0o600), "wb") as file:
+            if mode is not None:
+                fresh.chmod(mode)
             fill(file)
             file.flush()
             os.fsync(file.fileno())
@@ -43,6 +53,16 @@ def replace(path: Path, fill: Callable[[BinaryIO], Any]) -> None:
             os.fsync(directory)
         finally:
             os.close(directory)
+
+
+def mode_of(path: Path) -> int | None:
+    """Return the permissions of a file of this user; None if there is none, as a stranger's file says nothing about ours."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    return stat.S_IMODE(status.st_mode) & 0o777 if own and stat.S_ISREG(status.st_mode) else None
 
 
 @cache
