@@ -7,7 +7,7 @@ import pytest
 
 from thalweg.search.minimize import minimize
 from thalweg.search.optimizer import Optimizer
-from thalweg.search.stopping import REASONS, Tolerances, default_max_iter, verdict
+from thalweg.search.stopping import CRITERIA, REASONS, Tolerances, default_max_iter, verdict
 from thalweg.strategies.latents.cmaes import CMAES
 
 OFF = {
@@ -39,7 +39,8 @@ def ends_by(es, reason, *, success):
     result = es.result
     assert result.success is success
     assert result.stop == es.stop()
-    sentence = REASONS[reason].sentence.format(es.stop()[reason])
+    criterion = next(each for each in CRITERIA if each.name == reason)
+    sentence = (criterion.flat if criterion.flat and not success else criterion.sentence).format(es.stop()[reason])
     assert sentence in result.message
     return True
 
@@ -95,14 +96,36 @@ def test_tolfun_reaches_1e_12_on_the_sphere():
 
 def test_tolfunhist_looks_at_the_best_values_only():
     es = run(lambda X: np.arange(6.0), options={**OFF, "tolfunhist": 1e-12})
-    assert ends_by(es, "tolfunhist", success=True)
+    assert ends_by(es, "tolfunhist", success=False)
     assert es.nit == 10
+    es = run(lambda X: np.append(np.sort(sphere(X[:5])), 9.0), options={**OFF, "tolfunhist": 1e-12})
+    assert ends_by(es, "tolfunhist", success=True)
 
 
-def test_tolflatfitness_without_progress_is_no_success():
-    es = run(lambda X: np.ones(6), options={**OFF, "tolflatfitness": 1})
-    assert ends_by(es, "tolflatfitness", success=False)
-    assert es.nit == 2
+@pytest.mark.parametrize("name", ["tolflatfitness", "tolfun", "tolfunhist"])
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda X: np.ones(6),
+        lambda X: 5 + np.random.default_rng(0).integers(0, 3, 6) * 2.0**-51,
+        lambda X: np.floor(sphere(X)),
+        lambda X: 1e6 + np.round(sphere(X) * 10) / 10,
+        lambda X: np.where(sphere(X) < 0.5, 0.0, sphere(X)),
+    ],
+    ids=["constant", "constant with rounding", "steps", "shifted steps", "plateau"],
+)
+def test_ending_on_equal_values_is_no_success(name, fun):
+    es = run(fun, options={**OFF, name: Tolerances().values[name]})
+    assert ends_by(es, name, success=False)
+    assert "flat" in es.result.message
+    assert "onverge" not in es.result.message
+
+
+def test_a_run_that_never_betters_its_first_point_may_converge():
+    values = iter([np.arange(-9.0, -3.0)])
+    es = run(lambda X: next(values, sphere(X)))
+    assert es.best.f == -9
+    assert ends_by(es, "tolfun", success=True)
 
 
 def test_tolflatfitness_at_the_rounding_of_the_values_is_convergence():
@@ -230,9 +253,9 @@ def test_step_size_and_root_that_have_drifted_apart_come_together(method, power)
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_counts_in_messages_are_whole(reason):
-    shown = verdict({reason: 1234567}, improved=True)[2]
+    shown = verdict({reason: 1234567}, resolved=True)[2]
     assert "e+" not in shown or reason.startswith("tol") or reason in ("ftarget", "timeout")
-    assert "305.781" not in verdict({"tolstagnation": 306}, improved=True)[2]
+    assert "305.781" not in verdict({"tolstagnation": 306}, resolved=True)[2]
 
 
 def test_tolerances_are_checked():
@@ -247,8 +270,8 @@ def test_tolerances_are_checked():
 def test_every_reason_has_its_own_status_and_a_sentence():
     assert len({reason.status for reason in REASONS.values()}) == len(REASONS)
     for name in REASONS:
-        status, _, message = verdict({name: 7}, improved=False)
+        status, _, message = verdict({name: 7}, resolved=False)
         assert status == REASONS[name].status
         assert message.endswith(".")
-    assert verdict({}, improved=True) == (-1, False, "The run has not stopped.")
-    assert verdict({"max_evals": 9, "tolx": 1e-11}, improved=True)[:2] == (1, True)
+    assert verdict({}, resolved=True) == (-1, False, "The run has not stopped.")
+    assert verdict({"max_evals": 9, "tolx": 1e-11}, resolved=True)[:2] == (1, True)

@@ -92,7 +92,10 @@ class SavedRun(TypedDict):
     nit: int
     flat: int
     failed: int
-    first: float
+    highest: float
+    lowest: float
+    finest: float
+    resolved: bool
     reasons: dict[str, float]
 
 

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def make_result(
-    x: np.ndarray, fun: float, nfev: int, nit: int, reasons: Mapping[str, float], *, improved: bool, **more: Any
+    x: np.ndarray, fun: float, nfev: int, nit: int, reasons: Mapping[str, float], *, resolved: bool, **more: Any
 ) -> "OptimizeResult":
     """Return the result of a run that ended for these reasons; without any, that of a run which still goes on.
 
-    >>> make_result(np.zeros(2), 0.0, nfev=60, nit=10, reasons={"ftarget": 0.0}, improved=True).message
+    >>> make_result(np.zeros(2), 0.0, nfev=60, nit=10, reasons={"ftarget": 0.0}, resolved=True).message
     'The target value ftarget = 0 was reached.'
     """
     from thalweg.search.printable import Result  # scipy.optimize takes half as long to import as JAX; `thalweg` need not wait
 
-    status, success, message = verdict(reasons, improved=improved)
+    status, success, message = verdict(reasons, resolved=resolved)
     if nfev > 0 and np.isposinf(fun):
         message += " No finite value was found."
     return Result(

@@ -207,7 +207,7 @@ class Run:
             self.nfev,
             self.nit,
             reasons,
-            improved=self.best.f < self.tests.first,
+            resolved=self.tests.resolved,
             sigma=self.sigma,
             mean=np.array(self.space.to_objective(self.mean)),
             std=self.space.spread(self.mean, self.std),

@@ -119,17 +119,19 @@ class Tolerances:
         return [(each, self.values.get(each.name)) for each in _tolerances()]
 
 
-def verdict(reasons: Mapping[str, float], *, improved: bool) -> tuple[int, bool, str]:
-    """Return status, success and message of a run that ended for these reasons.
+def verdict(reasons: Mapping[str, float], *, resolved: bool) -> tuple[int, bool, str]:
+    """Return status, success and message of a run that ended for these reasons; see `is_resolved`.
 
-    >>> verdict({"ftarget": 1e-8}, improved=True)
+    >>> verdict({"ftarget": 1e-8}, resolved=True)
     (0, True, 'The target value ftarget = 1e-08 was reached.')
     """
     held = [(status, each) for status, each in enumerate(CRITERIA) if each.name in reasons]
     if not held:
         return -1, False, "The run has not stopped."
-    success = any(each.success or (each.success_if_improved and improved) for _, each in held)
-    return held[0][0], success, " ".join(each.sentence.format(reasons[each.name]) for _, each in held)
+    sentences = [each.sentence if resolved or each.flat is None else each.flat for _, each in held]
+    success = any(each.success and (resolved or each.flat is None) for _, each in held)
+    told = " ".join(sentence.format(reasons[each.name]) for sentence, (_, each) in zip(sentences, held, strict=True))
+    return held[0][0], success, told
 
 
 def is_final(reasons: Mapping[str, float]) -> bool:

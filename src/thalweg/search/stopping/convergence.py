@@ -18,6 +18,7 @@ TOLFUN = Tolerance(
     "tolfun",
     "Converged: recent values differ by less than tolfun = {:g}.",
     success=True,
+    flat="The objective is flat: recent values are equal.",
     default=1e-11,
     holds=lambda seen, tolerance: (
         (seen.range_now < tolerance) & (seen.range_recent < tolerance) & (seen.remembered >= seen.patience)
@@ -27,6 +28,7 @@ TOLFUNHIST = Tolerance(
     "tolfunhist",
     "Converged: the best values of recent generations differ by less than tolfunhist = {:g}.",
     success=True,
+    flat="The objective is flat: the best values of recent generations are equal.",
     default=1e-12,
     holds=lambda seen, tolerance: (seen.remembered > 9) & (seen.range_recent < tolerance) & (seen.remembered >= seen.patience),
 )

@@ -61,8 +61,8 @@ class Criterion:
     """The message of the result; {:g} stands for the threshold."""
     success: bool = False
     """True if a run that stops for this reason has found what it looked for."""
-    success_if_improved: bool = False
-    """True if that is so only for a run that had improved on its first generation."""
+    flat: str | None = None
+    """The message where values are equal because the objective has steps, which is no success; None where that cannot be."""
     final: bool = False
     """True if no restart follows a run that stops for this reason."""
 

@@ -1,12 +1,13 @@
 """The stop criteria of one run, and what they remember of it."""
 
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
 from thalweg.search.stopping import Observed, Tolerances
+from thalweg.search.stopping.resolution import is_resolved, smallest_difference
 from thalweg.search.stopping.stagnation import may_stagnate, stagnates, stagnation_time
 from thalweg.search.stopping.trouble import LARGEST
 
@@ -52,8 +53,14 @@ class StopTests:
     """Consecutive generations with flat values."""
     failed: int = 0
     """Consecutive generations without a finite value."""
-    first: float = inf
-    """Best value of the first generation."""
+    highest: float = -inf
+    """Highest of the generations' best values that are finite."""
+    lowest: float = inf
+    """Lowest of them."""
+    finest: float = inf
+    """Smallest difference seen, of values of a generation or of best values of two in a row; 0 does not count."""
+    resolved: bool = False
+    """True if equal values are a sign of convergence; see `is_resolved`."""
     reasons: dict[str, float] = field(default_factory=dict[str, float])
     """The criteria that hold, by name, each with its threshold."""
 
@@ -73,8 +80,7 @@ class StopTests:
     def observe(self, now: Generation, previous_mean: np.ndarray) -> None:
         """Take a generation into account and renew `reasons`."""
         best = float(now.f[0])
-        if self.nit == 0:
-            self.first = best
+        self._resolve(best, float(now.f[-1]))
         self.nit += 1
         self.recent = [*self.recent, best][-self.window :]
         if self.nit % 5 == 0:
@@ -88,6 +94,18 @@ class StopTests:
         if best < inf:  # a generation of failures says nothing about flatness
             self.flat = self.flat + 1 if best == now.f[flat_rank(self.popsize)] else 0
         self.reasons = self._reasons(now, previous_mean)
+
+    def _resolve(self, best: float, worst: float) -> None:
+        """Take account of how small the differences are that values have."""
+        if isfinite(best):
+            self.highest, self.lowest = max(self.highest, best), min(self.lowest, best)
+        before = self.recent[-1] if self.recent else best
+        self.finest = smallest_difference(self.finest, worst - best, abs(before - best))
+        if self.whole is not None:  # points may be equal, and steps are as they should be
+            self.resolved = self.finest < inf
+        elif not self.resolved:
+            given = (self.tolerances.values[name] or 0.0 for name in ("tolfun", "tolfunhist"))
+            self.resolved = is_resolved(self.finest, self.highest, self.lowest, max(given))
 
     def _reasons(self, now: Generation, previous_mean: np.ndarray) -> dict[str, float]:
         if not (now.finite and now.std.max() < LARGEST):

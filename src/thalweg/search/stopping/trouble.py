@@ -6,8 +6,9 @@ from thalweg.search.stopping.criterion import Criterion, Tolerance
 
 TOLFLATFITNESS = Tolerance(
     "tolflatfitness",
-    "The objective is flat: most values of {:.0f} generations in a row are equal.",
-    success_if_improved=True,  # then the rounding of the values makes them equal
+    "Converged to the resolution of the objective: most values of {:.0f} generations in a row are equal.",
+    success=True,
+    flat="The objective is flat: most values of {:.0f} generations in a row are equal.",
     default=1,
     holds=lambda seen, tolerance: (seen.flat > tolerance) & (seen.flat > seen.patience),
     threshold=lambda seen, _: seen.flat,
