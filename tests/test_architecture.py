@@ -43,6 +43,7 @@ EXTRAS = {
     "ray",
     "distributed",
     "pyarrow",
+    "optuna",
     "gymnasium",
 }
 

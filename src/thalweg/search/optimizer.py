@@ -173,7 +173,7 @@ class Optimizer(SearchView):
 
     def asks_whole(self) -> bool:
         """Return whether `ask` returns a whole generation next; begin the next run if the present one has ended."""
-        self._restart_if_ended()
+        self.restart_if_ended()
         return self.model is None and not self.pending and self.evaluations_left >= self.popsize
 
     def ask_points(self, number: int | None = None, workers: int = 1, first: Sequence[int] = ()) -> list[PendingPoint]:
@@ -183,7 +183,7 @@ class Optimizer(SearchView):
         A number is not limited by the budget here.
         """
         number = number if number is None else as_count(number, "number")
-        self._restart_if_ended()
+        self.restart_if_ended()
         if self._asked is not None:
             self._split(self._asked)
         while self.pending.lacks(number or 1):
@@ -371,7 +371,7 @@ class Optimizer(SearchView):
         method = self.method if isinstance(self.method, str) else repr(self.method)
         return self.run.result(self._reasons(), method=method, seed=self.seed)
 
-    def _restart_if_ended(self) -> None:
+    def restart_if_ended(self) -> None:
         """Begin the next run if the present one has ended and another follows."""
         if not self.campaign.restarts or not self._reasons() or self.stop():
             return

@@ -142,6 +142,10 @@ class PendingPoints:
             found.append(self.open[key][place])
         return found
 
+    def adopt(self, point: PendingPoint) -> None:
+        """Open a point that another replica of the search has drawn."""
+        self._open([point])
+
     def holds(self, x: np.ndarray) -> bool:
         """Return whether an open point equals this one."""
         return key_of(x) in self.open
