@@ -12,6 +12,7 @@ import click
 import thalweg
 from thalweg.cli.demo import demo
 from thalweg.cli.minimize import minimize, resume
+from thalweg.cli.show import show
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents import LATENTS
 
@@ -91,5 +92,5 @@ def describe(name: str) -> str:
     return text.partition("\n")[0].partition("; docs/")[0].rstrip(".").replace("`", "")
 
 
-for command in (demo, minimize, resume):
+for command in (demo, minimize, resume, show):
     app.add_command(command)

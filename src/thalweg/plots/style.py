@@ -1,5 +1,6 @@
 """The common look of all plots: colours, line styles, size and frame."""
 
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from thalweg._common import extras
@@ -26,8 +27,17 @@ def new_figure(width: float, height: float) -> "Figure":
 
 
 def line_style(i: int) -> tuple[str, Any]:
-    """Return the colour and the line style of the i-th curve; both repeat after the last one."""
-    return COLOURS[i % len(COLOURS)], LINES[i % len(LINES)]
+    """Return the colour and the line style of the i-th curve; after the last colour they come together in other pairs."""
+    return COLOURS[i % len(COLOURS)], LINES[(i + i // len(COLOURS)) % len(LINES)]
+
+
+def plain(text: str, width: int = 80) -> str:
+    r"""Return a text of the user as a label: on one line, cut to a width, and without a meaning to matplotlib.
+
+    >>> plain("_cost in $\n  or more"), plain("a very long sentence", 12)
+    ('cost in \\$ or more', 'a very...')
+    """
+    return shorten(text, width, placeholder="...").lstrip("_").replace("$", r"\$")
 
 
 def clean(axes: "Axes") -> None:

@@ -1,0 +1,125 @@
+"""The figure of a run: its panels show what was recorded, and nothing else."""
+
+import numpy as np
+import pytest
+
+import thalweg
+from thalweg import plots
+from thalweg.plots.curves import spread, thinned
+from thalweg.plots.panels import ground
+from thalweg.plots.recorded import read
+from thalweg.plots.style import line_style
+from thalweg.storage.log import Evaluation, open_log
+
+pytest.importorskip("matplotlib")
+
+
+def fun(point):
+    if point["width"] > 75:
+        raise ValueError("too wide")
+    return (np.log10(point["rate"]) + 3) ** 2 + (point["width"] - 64) ** 2
+
+
+SPACE = thalweg.Space(rate=thalweg.Real(1e-5, 1e-1, log=True), width=thalweg.Integer(8, 120))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "run.ckpt"
+    result = thalweg.minimize(fun, SPACE, method="cma", seed=1, max_iter=9, popsize=6, checkpoint=path)
+    return result, path
+
+
+def panels(figure):
+    return {axes.get_ylabel().split(":")[0].split(" of the mean")[0].split(" per ")[-1]: axes for axes in figure.axes}
+
+
+def lines(axes):
+    return {line.get_label(): line.get_xydata() for line in axes.lines}
+
+
+def write(path, rows):
+    with open_log(path, resume=False) as log:
+        log.append(rows)
+    return path
+
+
+def row(i, f=1.0, *, d=1, run=0, error=None, seconds=None):
+    return Evaluation(run, i // 4, i % 4, np.full(d, float(i)), f, error, None, seconds, 1)
+
+
+def test_the_panels_show_what_was_recorded(run):
+    result, path = run
+    recorded = read(path)
+    axes = panels(plots.run(path))
+    assert list(axes) == ["f", "standard deviation", "coordinates", "failed evaluations", "evaluation"]
+    table, numbers = recorded.evaluations, recorded.generations
+    best, median = lines(axes["f"]).values()
+    steps = best[~np.isnan(best[:, 1])]
+    below = np.searchsorted(steps[:, 0], recorded.number, side="right") - 1
+    assert np.array_equal(steps[below[below >= 0], 1], recorded.best_so_far[below >= 0])
+    f = np.where(table.failed, np.nan, table.f).reshape(9, 6)
+    assert np.array_equal(median, np.stack([np.arange(6, 55, 6), np.nanmedian(f, axis=1)], 1))
+    assert np.array_equal(lines(axes["standard deviation"])["sigma"], np.stack([numbers.nfev, numbers.sigma], 1))
+    rate, width = (line.get_ydata() for line in axes["coordinates"].lines)
+    assert np.allclose(width, (numbers.mean[:, 1] - numbers.mean[-1, 1]) / numbers.std[0, 1])
+    assert np.allclose(np.sign(rate), np.sign(np.log(numbers.mean[:, 0] / numbers.mean[-1, 0])))
+    assert [text.get_text().split(" = ")[0] for text in axes["coordinates"].texts] == ["rate", "width"]
+    (failed,) = lines(axes["failed evaluations"]).values()
+    assert failed[-1].tolist() == [54, result.failures]
+    dots, crosses = (line.get_xdata() for line in axes["evaluation"].lines)
+    assert sorted([*dots, *crosses]) == list(range(1, 55))
+    assert {panel.get_xlabel() for panel in axes.values()} == {"evaluations"}
+
+
+def test_a_log_without_numbers_of_the_search_shows_what_it_has(tmp_path):
+    path = write(tmp_path / "bare.jsonl", [row(i, f) for i, f in enumerate([4.0, 3.0, 5.0, 3.5, 2.0])])
+    figure = plots.run(path, title="mine")
+    (axes,) = figure.axes
+    assert figure.get_suptitle() == "mine"
+    assert lines(axes)["best so far, in the end 2"].tolist() == [[1, 4], [2, 3], [5, 2]]
+    assert lines(axes)["median of a generation"].tolist() == [[4, 3.75], [5, 2]]
+
+
+def test_one_evaluation_and_none(tmp_path):
+    one = plots.run(write(tmp_path / "one.jsonl", [row(0, seconds=0.25)]))
+    assert [axes.get_ylabel() for axes in one.axes] == ["f", "ms per evaluation"]
+    failed = plots.run(write(tmp_path / "failed.jsonl", [row(0, np.nan, error="no licence")]))
+    assert list(lines(failed.axes[0])) == ["no licence"]
+    with pytest.raises(ValueError, match="nothing to draw"):
+        plots.run(write(tmp_path / "none.jsonl", []))
+
+
+def test_restarts_are_marked_and_cut_the_curves(tmp_path):
+    rows = [row(i, 9.0 - i, run=i // 4) for i in range(8)]
+    axes = plots.run(write(tmp_path / "run.jsonl", rows)).axes[0]
+    found = lines(axes)
+    assert found["restart"][:, 0].tolist() == [5, 5]
+    assert np.isnan(found["median of a generation"]).any(axis=1).tolist() == [False, True, False]
+
+
+def test_values_that_a_logarithm_cannot_show():
+    assert ground(np.array([1e3, 1e-9])) == (0.0, True)
+    assert ground(np.array([5.0, -3.0, -3.9, -4.0])) == (-4.0, True)
+    assert ground(np.array([5643.9, 5643.01, 5643.0])) == (5643.0, True)
+    assert ground(np.array([3.0])) == (0.0, False)
+
+
+def test_twenty_coordinates_of_many_and_few_points_of_many(tmp_path):
+    result = thalweg.minimize(lambda x: ((np.arange(30) * x) ** 2).sum(), [1.0] * 30, method="snes", seed=1, max_iter=40)
+    axes = panels(plots.run(result))["20 of 30 coordinates"]
+    moved = np.ptp(result.history.mean, axis=0)
+    shown = [int(text.get_text().split("]")[0][2:]) for text in axes.texts]
+    assert sorted(shown) == sorted(np.argsort(-moved)[:20])
+    assert len({line_style(k) for k in range(49)}) == 49
+    y = np.random.default_rng(1).normal(size=100_001)
+    y[::7] = np.nan
+    places = thinned(y)
+    assert len(places) <= 2000
+    assert {0, 100_000, int(np.nanargmax(y)), int(np.nanargmin(y))} <= {*places.tolist()}
+
+
+def test_labels_do_not_overlap():
+    places = spread(np.array([0.0, 0.0, 0.01, 0.5, 0.98, 1.0]), 0.1)
+    assert np.all(np.diff(places) >= 0.1 - 1e-12)
+    assert places[3] == 0.5
