@@ -97,6 +97,25 @@ Evaluator(fun, workers=2)(np.zeros((2, 1)))
     assert alive(int(pid) for path in tmp_path.iterdir() for pid in path.name.split()) == []
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can")
+def test_a_process_that_holds_the_gil_ends_with_its_parent(tmp_path):
+    code = f"""
+import numpy as np, os, pathlib
+from thalweg.evaluate import Evaluator
+def fun(x):
+    (pathlib.Path({str(tmp_path)!r}) / str(os.getpid())).touch()
+    return sum(range(10**15))  # a loop in C, in which no other thread gets a turn
+Evaluator(fun, workers=2)(np.zeros((2, 1)))
+"""
+    process = start(code)
+    while len(list(tmp_path.iterdir())) < 2:
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.kill()
+    process.communicate()
+    assert alive(int(path.name) for path in tmp_path.iterdir()) == []
+
+
 def test_a_timeout_ends_what_the_objective_has_started(tmp_path):
     def fun(x):
         child = subprocess.Popen(["sleep", "60"])

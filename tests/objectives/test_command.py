@@ -3,6 +3,8 @@
 import json
 import os
 import pickle
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -142,6 +144,25 @@ def test_programs_of_other_threads_can_be_killed(tmp_path):
         kill_programs()
         with pytest.raises(ProgramError, match="was killed by signal 9"):
             job.result(timeout=20)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can")
+def test_programs_and_what_they_started_end_with_a_process_that_is_killed(tmp_path):
+    code = f"""
+from concurrent.futures import ThreadPoolExecutor
+from thalweg.objectives.command import Command
+script = "trap '' TERM HUP IO; sleep 60 & echo $$ $! > {tmp_path}/$$.new; mv {tmp_path}/$$.new {tmp_path}/$$; wait; sleep 60"
+list(ThreadPoolExecutor(2).map(Command(script, shell=True), [[0.0], [1.0]]))
+"""
+    source = Path(__file__).parents[2] / "src"
+    process = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(source)})
+    assert wait_for(lambda: len([path for path in tmp_path.iterdir() if path.suffix == ""]) == 2)
+    pids = [int(pid) for path in tmp_path.iterdir() for pid in path.read_text().split()]
+    assert len(pids) == 4
+    assert all(map(running, pids))
+    process.kill()
+    process.wait()
+    assert wait_for(lambda: not any(map(running, pids)))
 
 
 def test_a_folder_for_each_evaluation(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple
 
 from thalweg._common.checks import as_count
+from thalweg._common.lifeline import Lifeline
 from thalweg._common.outcome import Objective
 from thalweg.evaluate.pickling import pickle_objective
 from thalweg.evaluate.worker_pool import Worker, WorkerPool
@@ -44,6 +45,7 @@ class Connection(NamedTuple):
     process: subprocess.Popen[bytes]
     socket: socket.socket
     source: IO[bytes]
+    lifeline: Lifeline
 
 
 @dataclass
@@ -68,14 +70,16 @@ class ProcessesEngine(WorkerPool):
 
     def launch(self) -> Worker:
         here, there = socket.socketpair()
+        lifeline = Lifeline()
         with there:
             process = subprocess.Popen(
                 [sys.executable, "-P", str(SCRIPT), str(there.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
-                pass_fds=[there.fileno()],
+                pass_fds=[there.fileno(), *lifeline.descriptors],
                 process_group=0,  # its own, so that it can be killed together with its children
             )
-        worker = Worker(Connection(process, here, here.makefile("rb")), f"{os.uname().nodename}:{process.pid}")
+        lifeline.hold(process.pid)
+        worker = Worker(Connection(process, here, here.makefile("rb"), lifeline), f"{os.uname().nodename}:{process.pid}")
         self.selector.register(here, selectors.EVENT_READ, worker)
         self.send(worker, (self.folder, sys.path, self.objective))
         return worker
@@ -93,7 +97,7 @@ class ProcessesEngine(WorkerPool):
 
     def end(self, worker: Worker) -> str:
         """Kill the process and its children. Return how it ended."""
-        process, connection, source = worker.handle
+        process, connection, source, lifeline = worker.handle
         self.selector.unregister(connection)
         died = process.poll()
         with suppress(ProcessLookupError):
@@ -101,6 +105,7 @@ class ProcessesEngine(WorkerPool):
         code = process.wait() if died is None else died
         source.close()
         connection.close()
+        lifeline.close()
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
     def close(self) -> None:

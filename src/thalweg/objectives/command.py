@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from thalweg._common.checks import as_array, as_number, as_positive, listed, shortened
+from thalweg._common.lifeline import Lifeline
 
 PLACEHOLDER = re.compile(r"\{(\w+|x\[\d+\])\}")
 COORDINATE = re.compile(r"x|x?\d+|x\[\d+\]|file")
@@ -194,7 +195,7 @@ class Command:
 
     def _run(self, words: list[str], folder: str | None, given: IO[bytes], out: IO[bytes], err: IO[bytes]) -> tuple[int, bool]:
         """Run the program; return its exit status and True if it exceeded the time limit."""
-        expired = threading.Event()
+        expired, lifeline = threading.Event(), Lifeline()
         try:
             with _starting:
                 process = subprocess.Popen(
@@ -204,10 +205,13 @@ class Command:
                     stderr=err,
                     cwd=folder,
                     shell=self.shell,
+                    pass_fds=lifeline.descriptors,
                     start_new_session=True,  # a process group that can be killed, and that Ctrl-C does not reach
                 )
                 _running.add(process)
+            lifeline.hold(process.pid)
         except OSError as error:
+            lifeline.close()
             raise ProgramError(f"{self._name} cannot be started: {error}") from None
 
         def expire() -> None:
@@ -226,6 +230,7 @@ class Command:
             raise
         finally:
             _running.discard(process)
+            lifeline.close()
             if timer is not None:
                 timer.cancel()
 
