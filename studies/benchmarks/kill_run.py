@@ -2,27 +2,22 @@
 
 import json
 import logging
-import os
 import random
 import shutil
-import signal
 import subprocess
-import sys
 import time
 import uuid
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kill_process import Attempt, Nursery, kill_process, members, start_afresh
 
-import thalweg
 from thalweg.search import checkpoint
 from thalweg.storage.log import Evaluation, read_log
-
-MARK = "THALWEG_KILL"
-"""The environment variable that identifies the processes of an attempt."""
 
 
 class LostError(Exception):
@@ -33,10 +28,6 @@ class LostError(Exception):
 class Tally:
     """Counts of a campaign; the names are those of the result file."""
 
-    workers: int
-    log: str
-    asynchronous: bool
-    seed: int
     kills: int = 0
     """Kills of runs."""
     worker_kills: int = 0
@@ -47,6 +38,8 @@ class Tally:
     """Evaluations of the finished runs."""
     lives: int = 0
     """Attempts of all runs: processes that were started."""
+    afresh: int = 0
+    """Attempts among them that were new Python processes, not forks of one that has imported the library."""
     before_the_first_checkpoint: int = 0
     """Kills before the first checkpoint."""
     while_a_checkpoint_was_written: int = 0
@@ -61,6 +54,12 @@ class Tally:
     """Evaluations that were begun more than once, because a kill came before they were in the log."""
     seconds: float = 0.0
 
+    def add(self, other: "Tally") -> None:
+        """Add the counts of other runs."""
+        for name, value in vars(other).items():
+            mine = getattr(self, name)
+            setattr(self, name, max(mine, value) if name.startswith("longest") else mine + value)
+
 
 @dataclass
 class Run:
@@ -69,6 +68,8 @@ class Run:
     folder: Path
     settings: dict[str, Any]
     tally: Tally
+    nursery: Nursery | None = None
+    """Makes attempts as forks; None starts each afresh."""
     attempt: int = 0
     rows: list[Evaluation] = field(default_factory=list[Evaluation])
     known: int = 0
@@ -83,17 +84,21 @@ class Run:
     """Value of the environment variable `MARK` in this attempt."""
     killed: int = 0
     """Time of the last kill in nanoseconds."""
+    best: tuple[float, float] = (np.inf, np.inf)
+    """Violation and value of the best point in the last checkpoint."""
 
-    def start(self) -> None:
-        """Start the next attempt."""
+    def start(self, *, afresh: bool = True) -> None:
+        """Start the next attempt, as a fork if there is a nursery and it need not be `afresh`."""
         self.attempt += 1
         self.tally.lives += 1
         self.worker_kills = 0
         self.mark = uuid.uuid4().hex
-        script, source = Path(__file__).with_name("kill_child.py"), str(Path(thalweg.__file__).parents[1])
-        environment = os.environ | {MARK: self.mark, "PYTHONPATH": source, "JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"}
         given = {"folder": str(self.folder), "attempt": self.attempt, **self.settings}
-        self.process = subprocess.Popen([sys.executable, script, json.dumps(given)], env=environment)
+        forked = self.nursery is not None and not afresh
+        self.tally.afresh += not forked
+        self.process: Attempt = (
+            self.nursery.start(given, self.mark) if self.nursery and forked else start_afresh(given, self.mark)
+        )
 
     def workers(self) -> list[int]:
         """Return the process ids of the workers of this attempt."""
@@ -146,6 +151,21 @@ class Run:
         self._inspect_checkpoint()
         self._inspect_record()
 
+    def inspect_end(self) -> None:
+        """Check that a finished run has the best of its log, and has left no lock behind."""
+        self.inspect()
+        if self.process.returncode != 0:
+            raise LostError(f"a run ended with exit code {self.process.returncode}")
+        pairs = [(max([0.0, *(row.extra.get("g") or ())]), row.f) for row in self.rows if np.isfinite(row.f)]
+        found = np.frombuffer(bytes.fromhex(json.loads((self.folder / "result").read_text())["fun"]))[0]
+        if min(pairs)[1] != found or min(pairs) != self.best:
+            raise LostError(f"the result has {found}, the checkpoint {self.best}, and the best of the log is {min(pairs)}")
+        allowed = {"run.ckpt", f"run.{self.settings['log']}", "record", "early.ckpt", "result"}
+        if rest := [
+            each.name for each in self.folder.iterdir() if each.name not in allowed and not each.match(".run.ckpt.*.new")
+        ]:
+            raise LostError(f"the run has left {rest}")
+
     def _inspect_log(self) -> None:
         import pandas
 
@@ -188,12 +208,16 @@ class Run:
         counted = contents["run"]["nfev"] + contents["campaign"]["nfev"]
         if not self.counted <= counted <= len(self.rows):
             raise LostError(f"the checkpoint counts {counted} evaluations after {self.counted}, the log {len(self.rows)}")
+        best = best_of(contents)
+        if best > self.best:
+            raise LostError(f"the best violation and value of the checkpoint are {best} after {self.best}")
+        self.best = best
         leftovers = len(list(self.folder.glob(".run.ckpt.*.new")))
         self.tally.while_a_checkpoint_was_written += leftovers > self.leftovers
         self.counted, self.leftovers = counted, leftovers
 
     def _inspect_record(self) -> None:
-        record, logged = self.recorded(), {row.x.tobytes(): i for i, row in enumerate(self.rows)}
+        record, logged = self.recorded(), {(row.x + 0.0).tobytes(): i for i, row in enumerate(self.rows)}
         begun = Counter(x for kind, attempt, x, _ in record if (kind, attempt) == ("begin", self.attempt))
         if any(x in logged and logged[x] < self.known for x in begun):
             raise LostError("evaluations that were in the log were begun again")
@@ -212,27 +236,13 @@ class Run:
         self.known = len(self.rows)
 
 
-def kill_process(pid: int) -> bool:
-    """Send SIGKILL; return False if the process has ended already."""
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def members(mark: str) -> list[int]:
-    """Return the ids of the living processes of an attempt."""
-    found: list[int] = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:  # it has ended, or belongs to another user
-            continue
-    return found
-
-
 def bits(row: Evaluation) -> tuple[Any, ...]:
     """Return an evaluation in a form that compares to the last bit."""
-    return (*row[:3], row.x.tobytes(), np.float64(row.f).tobytes(), row.error)
+    return (*row[:3], row.x.tobytes(), np.float64(row.f).tobytes(), str(row.error), str(row.extra.get("g")))
+
+
+def best_of(contents: Mapping[str, Any]) -> tuple[float, float]:
+    """Return violation and value of the best point in a checkpoint: the smaller pair is the better one."""
+    run, past = contents["run"], contents["campaign"]["best"] or {"f": np.inf}
+    pairs = [(past.get("violation", 0.0), past["f"]), (run.get("best_violation", 0.0), run["best_f"])]
+    return min((pair for pair in pairs if np.isfinite(pair[1])), default=(np.inf, np.inf))

@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -133,8 +134,10 @@ class Watch:
         if event == "open" and isinstance(args[0], str) and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR):
             if not args[0].startswith((self.folder, os.environ[CACHE], "/dev/null", "/proc/self")):
                 self.seen.append(f"open {args[0]}")
-        elif event.startswith(FORBIDDEN) or (event == "exec" and args[0].co_filename.startswith("<")):  # no module of ours
+        elif event == "exec" and args[0].co_filename.startswith(self.folder):
             self.seen.append(f"{event} {str(args)[:80]}")
+        elif event.startswith(FORBIDDEN) or (event == "exec" and args[0].co_filename.startswith("<")):
+            self.seen += [f"{event} {str(args)[:80]}"] * (not harmless(sys._getframe(1)))
 
     def __call__(self, read: Callable[[], Any]) -> Any:
         """Call a reader and raise a FaultError if it does what it must not."""
@@ -145,6 +148,15 @@ class Watch:
             self.on = False
             if self.seen:
                 raise FaultError(f"reading did {self.seen[:3]}")
+
+
+def harmless(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported, which reads compiled code, or pycma evaluates its own defaults."""
+    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        if frame.f_code.co_filename.endswith(os.path.join("cma", "options_parameters.py")):
+            return True  # their texts are in pycma; the adapter passes it numbers and nothing else
+        frame = frame.f_back
+    return frame is not None
 
 
 def prepare(folder: Path) -> Callable[[random.Random], str]:

@@ -22,12 +22,13 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
-from shared import make_parser, provenance, write_json
+from shared import add_table, deliver, make_parser, markdown, provenance, write_json
 
 PORTION = 500
 MIB = 2**20
@@ -201,17 +202,16 @@ class Child:
         return self.process.returncode
 
 
-def supervise(plan: Plan, seed: int, first: int, last: int) -> Iterator[Counts]:
-    """Make the trials from `first` to before `last`, and yield the counts of each portion."""
+def supervise(plan: Plan, seed: int, cache: str, portions: Iterable[tuple[int, int]]) -> Iterator[Counts]:
+    """Make the trials of portions, from a first to before a last, and yield the counts of each portion."""
     worker: Child | None = None
     silent = 0
-    cache = tempfile.mkdtemp(prefix="thalweg-programs-")
     try:
-        while first < last:
-            end, without, faults = min(first + PORTION, last), set[int](), list[dict[str, Any]]()
+        for first, last in portions:
+            without, faults = set[int](), list[dict[str, Any]]()
             while True:
                 worker = worker or Child(plan, seed, cache)
-                counts = worker.portion(first, end, without)
+                counts = worker.portion(first, last, without)
                 if counts is not None:
                     silent = 0
                     break
@@ -230,11 +230,56 @@ def supervise(plan: Plan, seed: int, first: int, last: int) -> Iterator[Counts]:
             lost = Counts(len(without), Counter({"fault": len(without)} if without else {}), faults)
             counts.add(lost)
             yield counts
-            first = end
     finally:
         if worker is not None:
             worker.end()
-        shutil.rmtree(cache)
+
+
+class Portions:
+    """Hands portions to children that work side by side; the next one begins at `next`."""
+
+    def __init__(self, first: int, last: int, minutes: float) -> None:
+        self.next, self.last, self.end = first, last, time.monotonic() + 60 * minutes
+        self.lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        while (portion := self.take()) is not None:
+            yield portion
+
+    def take(self) -> tuple[int, int] | None:
+        """Return the next portion; None if there is none, or time is up."""
+        with self.lock:
+            first, self.next = self.next, min(self.next + PORTION, self.last)
+            if first >= self.last or time.monotonic() > self.end:
+                self.next = first
+                return None
+            return first, self.next
+
+
+def side_by_side(plan: Plan, seed: int, portions: Portions, jobs: int) -> Iterator[Counts]:
+    """Make the trials of portions in so many children at a time, and yield the counts of each portion."""
+    answers, cache = Queue[Counts | BaseException | None](), tempfile.mkdtemp(prefix="thalweg-programs-")
+
+    def work() -> None:
+        try:
+            for counts in supervise(plan, seed, cache, portions):
+                answers.put(counts)
+        except BaseException as error:
+            answers.put(error)
+        answers.put(None)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+    for thread in threads:
+        thread.start()
+    while threads:
+        answer = answers.get()
+        if isinstance(answer, BaseException):
+            raise answer
+        if answer is None:
+            threads.pop()
+        else:
+            yield answer
+    shutil.rmtree(cache)
 
 
 def make_plan_parser(about: str | None, name: str, trials: int) -> argparse.ArgumentParser:
@@ -244,7 +289,9 @@ def make_plan_parser(about: str | None, name: str, trials: int) -> argparse.Argu
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="end after so many minutes; --out is where to go on"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes at a time (default: 1)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the trials (default: 1)")
+    add_table(parser)
     parser.add_argument("--trial", type=int, metavar="NUMBER", help="make this trial alone, in this process, and print it")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--page", help=argparse.SUPPRESS)
@@ -254,6 +301,9 @@ def make_plan_parser(about: str | None, name: str, trials: int) -> argparse.Argu
 def run_plan(plan: Plan, name: str, trials: int, about: str | None) -> None:
     """Run the command line of a campaign of trials: go on where --out ends, until there are so many or time is up."""
     options = make_plan_parser(about, name, trials).parse_args()
+    if options.table is not None:
+        deliver(show(json.loads(options.out.read_text())), options.table, name)
+        return
     if options.child:
         child(plan, options.seed)
         return
@@ -263,24 +313,31 @@ def run_plan(plan: Plan, name: str, trials: int, about: str | None) -> None:
             print(plan.prepare(Path(folder))(random.Random(f"{options.seed} {options.trial}")))
         return
     total, seconds, began = Counts(), 0.0, time.monotonic()
+    portions = Portions(0, options.trials, options.minutes)
     if options.out.exists():
         saved = json.loads(options.out.read_text())
         if saved["meta"]["seed"] != options.seed:
             raise SystemExit(f"--out: {options.out} has trials of seed {saved['meta']['seed']}; choose another file")
-        seconds = saved["seconds"]
+        seconds, portions.next = saved["seconds"], saved["next"]
         total.add(Counts(**{key: saved[key] for key in ("trials", "faults", "longest_ms", "largest_mib")}))
         total.outcomes.update(saved["outcomes"])
-    for counts in supervise(plan, options.seed, total.trials, options.trials):
+    for counts in side_by_side(plan, options.seed, portions, options.jobs):
         total.add(counts)
         so_far = round(seconds + time.monotonic() - began, 1)
-        write_json(options.out, report(name, options.seed, total, so_far))
+        meta = provenance(name, seed=options.seed)
+        write_json(options.out, {"meta": meta, "next": portions.next, **total.plain(), "seconds": so_far})
         print(f"{total.trials} trials, {len(total.faults)} faults, {so_far:.0f} s", flush=True)
         for fault in counts.faults:
             print(f"  {fault}", flush=True)
-        if time.monotonic() - began > 60 * options.minutes:
-            break
 
 
-def report(name: str, seed: int, total: Counts, seconds: float) -> dict[str, Any]:
-    """Return the contents of a result file."""
-    return {"meta": provenance(name, seed=seed), **total.plain(), "seconds": seconds}
+def show(saved: dict[str, Any]) -> str:
+    """Return a table of the outcomes, by kind, from the contents of a result file."""
+    kinds: dict[str, Counter[str]] = {}
+    for outcome, number in saved["outcomes"].items():
+        kind, _, what = outcome.rpartition(": ")
+        kinds.setdefault(kind or "all", Counter())[what] += number
+    columns = sorted({what for counts in kinds.values() for what in counts})
+    rows = [[kind, *(f"{counts[what]:,}" for what in columns), f"{counts.total():,}"] for kind, counts in kinds.items()]
+    head = f"{saved['trials']:,} trials, {len(saved['faults'])} faults; the longest took {saved['longest_ms'] / 1e3:.1f} s."
+    return head + "\n\n" + markdown(["kind", *columns, "in all"], rows)
