@@ -44,6 +44,7 @@ EXTRAS = {
     "distributed",
     "pyarrow",
     "optuna",
+    "nevergrad",
     "gymnasium",
 }
 
