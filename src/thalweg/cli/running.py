@@ -36,9 +36,9 @@ def run_and_report(
 
     `elapsed` holds the seconds that a continued run had taken before.
     """
+    if settings.out is not None:
+        check_writable(settings.out)
     out = None if settings.out is None else settings.out.absolute()  # a function may change the working directory
-    if out is not None:
-        check_writable(out)
     began = time.monotonic()
     with (
         signals_as_interrupts() as caught,
