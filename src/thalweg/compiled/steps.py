@@ -256,9 +256,10 @@ def steps_of(strategy: Strategy, d: int) -> Steps:
     """Return the steps of a strategy, made at the first call with these arguments and these settings of JAX."""
     with jax.enable_x64(True), _lock:
         key = (strategy, d, disk_cache.settings())
-        if key not in _steps:
-            _steps[key] = Steps(strategy, d)
-        return _steps[key]
+        steps = _steps[key] = _steps.pop(key, None) or Steps(strategy, d)  # the newest one comes last
+        if len(_steps) > KEPT:
+            del _steps[next(iter(_steps))]
+        return steps
 
 
 def axis_lengths(scale: Any) -> tuple[float, float]:
@@ -303,4 +304,6 @@ def _is_key(leaf: Any) -> bool:
 
 
 _steps: dict[Any, Steps] = {}
+KEPT = 16
+"""Number of strategies whose steps are kept: each population has its own, which take some 10 to 30 MiB."""
 _lock = threading.Lock()
