@@ -16,6 +16,11 @@ from thalweg_studies.bbob import peers, post
 SMALL = ("--quick", "--functions", "1", "--instances", "1-2", "--workers", 1, "--no-post")
 
 
+def written(result):
+    """Return the names of the files that are printed after the table."""
+    return [line.rpartition("/")[2] for line in result.stdout.splitlines() if line.endswith((".md", ".csv", ".json"))]
+
+
 def call(*arguments):
     return CliRunner().invoke(app, ["bench", "bbob", *map(str, arguments)], prog_name="thalweg")
 
@@ -24,7 +29,11 @@ def test_a_small_benchmark_and_more_of_it_later(tmp_path):
     out = tmp_path / "out"
     result = call(*SMALL, "--methods", "pycma,cmaes", "--baseline", "cmaes", "--out", out)
     assert result.exit_code == 0, result.output
-    assert [line.rpartition("/")[2] for line in result.stdout.split()] == ["summary.md", "summary.csv", "runs.json"]
+    assert written(result) == ["summary.md", "summary.csv", "runs.json"]
+    table = result.stdout.partition("## d = 2\n")[2]
+    assert "| f | pycma | cmaes |" in table
+    line = next(line for line in table.splitlines() if line.startswith("| f1 |"))
+    assert line in (out / "summary.md").read_text()
     assert {path.name for path in out.iterdir()} == {"manifest.json", "parts", "coco", "summary.md", "summary.csv", "runs.json"}
     assert "`pycma` / `cmaes`" in (out / "summary.md").read_text()
     before = {path: path.stat().st_mtime_ns for path in out.glob("parts/*/*")}
@@ -33,6 +42,16 @@ def test_a_small_benchmark_and_more_of_it_later(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert len(json.loads((out / "runs.json").read_text())["runs"]) == 12
     assert call(*SMALL, "--methods", "cmaes", "--out", out, "--budget", 99).exit_code != 0
+
+
+def test_options_alone_are_those_of_bbob(tmp_path):
+    out = str(tmp_path / "out")
+    words = ["bench", *map(str, SMALL), "--methods", "cmaes", "--out", out]
+    result = CliRunner().invoke(app, words, prog_name="thalweg")
+    assert result.exit_code == 0, result.output
+    assert "| f1 |" in result.stdout
+    for word in ((), ("--help",), ("-h",)):
+        assert "bbob" in CliRunner().invoke(app, ["bench", *word], prog_name="thalweg").output
 
 
 def test_archived_runtimes_beside_ours(tmp_path):
@@ -77,7 +96,6 @@ def test_a_failure_is_told_at_the_end(tmp_path, monkeypatch):
         (("--functions", "25"), "functions must be among 1 to 24, got 25"),
         (("--budget", "0"), "budget must be finite and above 0"),
         (("--baseline", "pycma"), "baseline must be one of the methods"),
-        (("--reference", "nowhere.csv"), "No such file"),
         (("--reference-algorithms", "lq-CMA-ES"), "give --reference too"),
         (("--engine", "jax", "--model", "quadratic"), "gnn-cma+quadratic has a model, which --engine jax cannot run"),
         (("--engine", "jax", "--methods", "pycma"), "pycma is not a method that JAX can compile"),
@@ -90,6 +108,12 @@ def test_errors_are_one_sentence(tmp_path, arguments, sentence):
     assert sentence in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_reference_that_is_not_there(tmp_path):
+    result = call("--quick", "--out", tmp_path / "out", "--reference", "nowhere.csv")
+    assert result.exit_code == 2
+    assert "'--reference': File 'nowhere.csv' does not exist" in result.stderr.splitlines()[-1]
 
 
 def test_what_is_missing_is_named(tmp_path, monkeypatch):

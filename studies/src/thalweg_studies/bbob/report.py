@@ -42,14 +42,22 @@ def page(rows: Sequence[Row], manifest: Mapping[str, Any], failures: Sequence[st
         for method, baseline in dict.fromkeys((row.method, row.baseline) for row in here if row.baseline):
             pair = [row for row in here if (row.method, row.baseline) == (method, baseline)]
             blocks += [Heading(f"`{method}` / `{baseline}`", 3), _ratios(pair)]
-        targets = " / ".join(f"{target:g}" for target in TARGETS)
-        own = [row for row in here if not row.baseline]
-        blocks += [
-            Heading("Average runtimes", 3),
-            Paragraph(f"aRT to {targets} (instances solved at 1e-8)"),
-            _runtime_table(own),
-        ]
+        blocks += [Heading("Average runtimes", 3), *_runtimes(here)]
     return blocks
+
+
+def runtimes(rows: Sequence[Row]) -> list[Block]:
+    """Return what is printed of a benchmark: for each dimension the average runtimes."""
+    blocks: list[Block] = []
+    for d in sorted({row.dimension for row in rows}):
+        blocks += [Heading(f"d = {d}"), *_runtimes([row for row in rows if row.dimension == d])]
+    return blocks
+
+
+def _runtimes(rows: Sequence[Row]) -> list[Block]:
+    targets = " / ".join(f"{target:g}" for target in TARGETS)
+    own = [row for row in rows if not row.baseline]
+    return [Paragraph(f"aRT to {targets} (instances solved at 1e-8)"), _runtime_table(own)]
 
 
 def _made_with(manifest: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ from thalweg_studies.bbob.plan import (
 from thalweg_studies.bbob.record import Run
 from thalweg_studies.bbob.reference import choose, read_reference
 from thalweg_studies.bbob.reference_page import write_comparison
-from thalweg_studies.bbob.report import page
+from thalweg_studies.bbob.report import page, runtimes
 from thalweg_studies.bbob.summary import Results, alone, as_csv, as_json, compared, gather
 from thalweg_studies.cli.progress import duration, show_progress
 from thalweg_studies.common.results import ResultsFolder, open_results, read_manifest
@@ -43,9 +43,19 @@ QUICK: dict[str, Any] = {"dims": "2", "functions": "1,8", "instances": "1-3", "b
 """Defaults of the options, without and with --quick."""
 
 
-@click.group()
+class Benchmarks(click.Group):
+    """Benchmarks; without the name of one it is BBOB."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        first = args[0] if args else ""
+        return super().parse_args(
+            ctx, ["bbob", *args] if first.startswith("-") and first not in ctx.help_option_names else args
+        )
+
+
+@click.group(cls=Benchmarks)
 def bench() -> None:
-    """Run benchmarks of the field."""
+    """Run benchmarks of the field. With options alone, as in `thalweg bench --quick`, it is BBOB."""
 
 
 @bench.command(context_settings={"show_default": True})
@@ -73,7 +83,11 @@ def bench() -> None:
     help="Number of processes; 1 with --engine jax.",
 )
 @click.option("--baseline", help="Method that all others are compared with.  [default: the latent, else cma]")
-@click.option("--reference", type=click.Path(path_type=Path), help="CSV file of archived runtimes to show beside ours.")
+@click.option(
+    "--reference",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="CSV file of archived runtimes to show beside ours.",
+)
 @click.option(
     "--reference-algorithms",
     help="Algorithms of that file, or all.  [default: CMA-ES, lq-CMA-ES, BIPOP-saACM-k and others of note]",
@@ -98,10 +112,10 @@ def bbob(
     Methods are all that `thalweg methods` lists, without or with a model: gnn-cma, gnn-cma+quadratic. Peers are other
     libraries, called as their users do: pycma, pycma-lq, cmaes, evosax-cma, nevergrad-cma, scipy-de.
 
-    Writes summary.md, summary.csv and runs.json (the evaluations of every run to every target), the logger's files, and
-    cocopp's pages in ppdata; with --reference also a page and figures in the folder reference, which git ignores. An
-    interrupted command continues where it stopped. Later calls may add methods, functions, dimensions or instances to a
-    folder; the summary covers those of the call.
+    Prints the average runtimes, and writes summary.md, summary.csv and runs.json (the evaluations of every run to every
+    target), the logger's files, and cocopp's pages in ppdata; with --reference also a page and figures in the folder reference,
+    which git ignores. An interrupted command continues where it stopped. Later calls may add methods, functions, dimensions or
+    instances to a folder; the summary covers those of the call.
     """
     chosen = {key: (QUICK if quick else FULL)[key] if value is None else value for key, value in given.items() if key in FULL}
     settings = Settings(budget=chosen["budget"], **{key: given[key] for key in ("seed", "restarts", "engine", "logger")})
@@ -125,7 +139,8 @@ def bbob(
     with progress_bars() as bars:
         failures = execute(results, work, workers, show_progress(bars, "bbob", "starting")[1])
     found = gather(work, map(results.read, work))
-    written = summarise(results, work, found, failures, against)
+    written, tables = summarise(results, work, found, failures, against)
+    console.print(tables, highlight=False, markup=False, soft_wrap=True)
     if archive is not None and reference is not None and found:
         written += write_comparison(compare(found, archive), reference.name, benchmark.folder)
     for path in written:
@@ -145,8 +160,8 @@ def summarise(
     found: Results,
     failures: Sequence[Failure[Trial]],
     baseline: Entrant | None,
-) -> list[Path]:
-    """Write the summary as a page and as rows, and all runs; return the paths."""
+) -> tuple[list[Path], str]:
+    """Write the summary as a page and as rows, and all runs; return the paths, and the average runtimes as text."""
     manifest = read_manifest(results.folder, results.study.format)
     rows = alone(found)
     who = list(dict.fromkeys(trial.entrant for trial in work))
@@ -161,4 +176,4 @@ def summarise(
     }
     for name, text in texts.items():
         write_text(results.folder / name, text)
-    return [results.folder / name for name in texts]
+    return [results.folder / name for name in texts], as_markdown(runtimes(rows))
