@@ -218,7 +218,7 @@ def test_a_terminal_gets_a_panel_or_with_plain_a_line(monkeypatch: pytest.Monkey
     monkeypatch.setenv("FORCE_COLOR", "1")
     arguments = ("minimize", "model_for_tests:sphere", "--x0=0,0", *CMA, *LIMIT)
     shown = call(*arguments)
-    assert "waiting for the first generation" in shown.stderr
+    assert "waiting for the first value" in shown.stderr
     assert "this process" in shown.stderr
     assert "\x1b" not in shown.stdout
     assert call(*arguments, "--plain").stderr.splitlines()[-1].startswith("f ")

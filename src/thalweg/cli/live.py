@@ -1,7 +1,7 @@
-"""Progress on a terminal: a panel that shows a run, whose times advance between generations too, and bars."""
+"""Progress on a terminal: a panel that shows a run and moves with the evaluations, and bars."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from math import isfinite, log10
 from typing import TYPE_CHECKING
 
@@ -20,15 +20,19 @@ if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 BLOCKS = "▁▂▃▄▅▆▇█"
+PERIOD = 0.1
+"""Seconds between two results that the panel takes at least."""
 WIDTH = 40
 """Width of the line that shows the history of the best value, in characters."""
 
 
 class Display:
-    """A context manager that shows the panel and removes it at the end; call `callback` after each generation.
+    """A context manager that shows the panel and removes it at the end; pass it to `minimize` as `progress`.
 
     `elapsed` holds the seconds that a continued run had taken before.
     """
+
+    enabled = True
 
     def __init__(self, title: str, workers: str, budget: Budget, console: Console, elapsed: float = 0.0) -> None:
         self.title = title
@@ -36,11 +40,9 @@ class Display:
         self.budget = budget
         self.elapsed = elapsed
         self.latest: OptimizeResult | None = None
-        self.history = ValueHistory()
         self._console = console
         self._began = time.monotonic()
-        self._nfev_before = 0
-        """Evaluations of a continued run before this panel was shown."""
+        self._shown = -PERIOD
         self._rate = ""
         self._end: float | None = None
         """The expected end of the run by the monotonic clock; None without a budget."""
@@ -53,17 +55,17 @@ class Display:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def callback(self, result: "OptimizeResult") -> None:
-        """Take the result after a generation."""
-        if self.latest is None:
-            self._nfev_before = result.nfev - result.popsize
-        now = time.monotonic()
-        here = now - self._began
-        left = time_left(result, self.elapsed + here, self.budget)
-        self._rate = pace(result.nfev - self._nfev_before, here)
+    def due(self) -> bool:
+        """Return whether the last result is older than `PERIOD`."""
+        return time.monotonic() - self._shown >= PERIOD
+
+    def show(self, result: "OptimizeResult", elapsed: float, *, final: bool = False) -> None:
+        """Take a result."""
+        self._shown = now = time.monotonic()
+        left = time_left(result, elapsed, self.budget)
+        self._rate = pace(result.nfev - result.nfev_before, now - self._began)
         self._end = None if left is None else now + left
         self.latest = result
-        self.history.add(result.fun)
 
     def panel(self) -> Panel:
         """Return the panel as it looks now."""
@@ -74,11 +76,11 @@ class Display:
         rows.add_column()
         latest = self.latest
         if latest is None:
-            rows.add_row("best f", "waiting for the first generation")
+            rows.add_row("best f", "waiting for the first value")
         else:
             rows.add_row("best f", Text(f"{latest.fun:.6e}", style="bold"))
-            if len(self.history.values) > 1 and self._console.encoding.startswith("utf"):
-                rows.add_row("", Text(sparkline(self.history.values, min(WIDTH, self._width - 20)), style="cyan"))
+            if len(latest.history) > 1 and self._console.encoding.startswith("utf"):
+                rows.add_row("", Text(sparkline(latest.history.fun, min(WIDTH, self._width - 20)), style="cyan"))
             limit = "" if self.budget.max_evals is None else f" of {self.budget.max_evals:,}"
             rows.add_row("evaluations", f"{latest.nfev:,}{limit}, {self._rate}")
             limit = "" if self.budget.max_iter is None else f" of {self.budget.max_iter:,}"
@@ -118,34 +120,7 @@ def progress_bars() -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
-class ValueHistory:
-    """The best value after each generation; a long history keeps every second value, then every fourth, and so on.
-
-    >>> history = ValueHistory(capacity=4)
-    >>> for value in range(10, 0, -1):
-    ...     history.add(value)
-    >>> history.values
-    [10, 6, 2, 1]
-    """
-
-    def __init__(self, capacity: int = 16 * WIDTH) -> None:
-        self.capacity = capacity  # an even number, so that thinning keeps the newest value
-        self.values: list[float] = []
-        """The values that are kept, oldest first, and always the newest."""
-        self.every, self.count = 1, 0
-
-    def add(self, value: float) -> None:
-        """Add the best value after one more generation."""
-        if (self.count - 1) % self.every == 0:
-            self.values.append(value)
-        else:
-            self.values[-1] = value
-        if len(self.values) > self.capacity and self.count % self.every == 0:
-            self.values, self.every = self.values[::2], 2 * self.every
-        self.count += 1
-
-
-def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
+def sparkline(values: Iterable[float], width: int = WIDTH) -> str:
     """Draw values as a line of blocks, high for high values; on a logarithmic scale if all are positive.
 
     >>> sparkline([1e4, 1e3, 1e2, 1e1, 1e0])

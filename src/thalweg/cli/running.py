@@ -103,7 +103,7 @@ def progress_arguments(
         from thalweg.cli.live import Display
 
         with Display(title, describe_workers(settings), budget, console, elapsed) as display:
-            yield {"callback": display.callback}
+            yield {"progress": display}
 
 
 @contextlib.contextmanager

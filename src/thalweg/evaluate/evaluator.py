@@ -65,7 +65,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             raise TypeError(f"fun must be callable, got {shortened(fun)}")
         if not isinstance(args, tuple):
             raise TypeError(f"args must be a tuple of further arguments of fun, got {shortened(args)}; write (value,)")
-        self.fun = fun
+        self.fun, self.vectorized = fun, vectorized
         self.retries = as_count(retries, "retries", least=0)
         self.eval_timeout = None if eval_timeout is None else as_positive(eval_timeout, "eval_timeout")
         self.engine = choose(fun, args, workers, vectorized=vectorized, timed=eval_timeout is not None)

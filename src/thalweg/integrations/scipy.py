@@ -49,7 +49,7 @@ def scipy_method(
         tol: The tolerances `tolx` and `tolfun`, unless `options` has them.
         maxiter: The maximal number of generations.
         maxfev: The maximal number of evaluations.
-        disp: True to show the progress on stderr, a line for each generation where it is no terminal.
+        disp: True to show the progress on stderr, a line every ten seconds where it is no terminal.
         rng: A whole number, None, a numpy Generator or SeedSequence.
         options: Options of `thalweg.minimize`, which takes a mapping of that name too.
         more: Further arguments of `thalweg.minimize`, such as sigma0, popsize, workers or model. Derivatives (jac, hess, hessp)

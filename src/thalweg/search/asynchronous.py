@@ -123,6 +123,7 @@ class AsynchronousLoop(Loop):
         self.es.run.failures += self.evaluate.failures - failures
         for place, outcome in found:
             self._tell(place, outcome)
+        self.show_if_due()
 
     def _tell(self, place: PointId, outcome: Outcome) -> None:
         self.consistent = False

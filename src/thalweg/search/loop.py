@@ -10,14 +10,15 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.outcome import Outcome
+from thalweg._common.outcome import Failure, Outcome
 from thalweg.evaluate import Evaluator
 from thalweg.search.optimizer import Optimizer
-from thalweg.search.progress import Progress
+from thalweg.search.progress import Shows
 from thalweg.search.run import OutOfRangeError
 from thalweg.search.tracebacks import Tracebacks
 from thalweg.storage.log import Evaluation, EvaluationLog
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("thalweg")
 
+NONE = (0, 0, inf)
+"""No evaluations that are not told yet."""
 CHECKPOINT_SHARE = 0.1
 """Maximal share of a run's time that goes into writing checkpoints."""
 
@@ -38,7 +41,7 @@ class Loop(ABC):
     es: Optimizer
     evaluate: Evaluator
     callback: "Callable[[OptimizeResult], Any] | None"
-    progress: Progress
+    progress: Shows
     checkpoint: str | os.PathLike[str] | None
     log: EvaluationLog | None = None
     nfev_before: int = 0
@@ -49,6 +52,8 @@ class Loop(ABC):
     """Run, generation and number of evaluations of the last checkpoint."""
     described: tuple[int, int] | None = field(default=None, init=False)
     """Run and generation of which the log has the numbers of the search."""
+    untold: tuple[int, int, float] = field(default=NONE, init=False)
+    """Evaluations that have ended but are not told yet: their number, that of the failures, and the lowest value."""
     tracebacks: Tracebacks = field(default_factory=Tracebacks, init=False)
     saving: float = field(default=0.0, init=False)
     """Seconds that went into checkpoints."""
@@ -76,7 +81,8 @@ class Loop(ABC):
             self.save()
         result = self.result()
         logger.info("%s", result.message)
-        self.progress.show(result, self.es.elapsed, final=True)
+        if self.progress.enabled:
+            self.progress.show(result, self.es.elapsed, final=True)
         return result
 
     def end(self) -> None:
@@ -100,15 +106,31 @@ class Loop(ABC):
     def after_tell(self) -> None:
         """Write the checkpoint, if that does not cost too much time, show the progress, and call the callback."""
         self.save_if_cheap()
-        if self.progress.enabled or self.callback is not None:
-            seen = self.result()
-            self.progress.show(seen, self.es.elapsed)
+        self.show_if_due()
+        if self.callback is not None:
             try:
-                answer = None if self.callback is None else self.callback(seen)
+                answer = self.callback(self.result())
                 if isinstance(answer, bool | np.bool_) and answer:  # a callback may return anything else without a meaning
                     self.es.halt("callback")
             except StopIteration:
                 self.es.halt("callback")
+
+    def note(self, outcome: Outcome) -> None:
+        """Count an evaluation that will be told later, and show the progress."""
+        number, failures, best = self.untold
+        best = min(best, outcome.f)  # NaN is not lower
+        self.untold = (number + 1, failures + isinstance(outcome.value, Failure), best)
+        self.show_if_due()
+
+    def show_if_due(self) -> None:
+        """Show the progress with all evaluations that have ended, unless that was done a moment ago."""
+        if not self.progress.due():
+            return
+        result, (number, failures, best) = self.result(), self.untold
+        result.update(nfev=result.nfev + number, failures=result.failures + failures)
+        if "feasible" not in result:
+            result.fun = min(result.fun, best)
+        self.progress.show(result, self.es.elapsed)
 
     def result(self) -> "OptimizeResult":
         """Return the result over all runs so far."""

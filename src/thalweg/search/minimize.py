@@ -14,7 +14,7 @@ from thalweg.search import checkpoint as checkpoints
 from thalweg.search.asynchronous import AsynchronousLoop
 from thalweg.search.continuing import announce
 from thalweg.search.optimizer import Optimizer
-from thalweg.search.progress import Progress
+from thalweg.search.progress import Progress, Shows
 from thalweg.search.synchronous import SynchronousLoop
 from thalweg.space import Sigma0
 from thalweg.storage.lock import checkpoint_lock
@@ -54,7 +54,7 @@ def minimize(
     vectorized: bool = False,
     asynchronous: bool = False,
     callback: "Callable[[OptimizeResult], Any] | None" = None,
-    progress: bool = False,
+    progress: bool | Shows = False,
     checkpoint: str | os.PathLike[str] | None = None,
     log: str | os.PathLike[str] | bool | Sequence[int] | None = None,
     retries: int = 0,
@@ -115,7 +115,7 @@ def minimize(
             order in which they end.
         callback: Called as callback(intermediate_result) after each generation and at the end; the run ends if it returns True
             or raises StopIteration.
-        progress: True to show a line of progress on stderr.
+        progress: True to show a line of progress on stderr, which moves with the evaluations.
         checkpoint: A file to write after each generation; if it exists, the run continues from there to the same result.
         log: Where to record every evaluation as soon as it has finished: a file x.jsonl or a folder x.parquet. By default the
             checkpoint's name with .jsonl after it; a run that continues reads there what need not be evaluated again. False:
@@ -187,7 +187,7 @@ def _search(
     vectorized: bool = False,
     asynchronous: bool = False,
     callback: "Callable[[OptimizeResult], Any] | None" = None,
-    progress: bool = False,
+    progress: bool | Shows = False,
     checkpoint: str | os.PathLike[str] | None = None,
     log: Any = None,
     retries: int = 0,
@@ -223,7 +223,8 @@ def _search(
             evaluate.first_failure, evaluate.answered = saved.contents["extra"].get("first_failure"), es.nfev > 0
             announce(es, checkpoint)
         file = None if checkpoint is None else os.path.abspath(checkpoint)  # an objective may change the working directory
-        shared = (es, evaluate, callback, Progress(enabled=progress, budget=es.campaign.budget), file, kept, es.nfev)
+        shows = Progress(enabled=progress, budget=es.campaign.budget) if isinstance(progress, bool) else progress
+        shared = (es, evaluate, callback, shows, file, kept, es.nfev)
         if not asynchronous:
             return SynchronousLoop(*shared).run()
         if not evaluate.takes_single_points:

@@ -1,9 +1,12 @@
-"""A line of progress: rewritten in place on a terminal, a new line every ten seconds elsewhere."""
+"""A line of progress: rewritten in place on a terminal, a new line every ten seconds elsewhere.
+
+It moves with the evaluations, at most ten times a second.
+"""
 
 import shutil
 import sys
 import time
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from thalweg.search.stopping import Budget
 
@@ -11,11 +14,26 @@ if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 
+class Shows(Protocol):
+    """A display of the progress of a run, which is asked after each evaluation and each generation."""
+
+    enabled: bool
+    """False if it is never due."""
+
+    def due(self) -> bool:
+        """Return whether to show the run again; called often."""
+        ...
+
+    def show(self, result: "OptimizeResult", elapsed: float, *, final: bool = False) -> None:
+        """Show a result after so many seconds of the run; the last one is final."""
+        ...
+
+
 class Progress:
     """Shows the progress of a run on stderr; does nothing unless it is enabled.
 
-    >>> from scipy.optimize import OptimizeResult
-    >>> Progress(enabled=False, budget=Budget()).show(OptimizeResult(), 0.0)
+    >>> Progress(enabled=False, budget=Budget()).due()
+    False
     """
 
     def __init__(self, *, enabled: bool, budget: Budget, stream: TextIO | None = None) -> None:
@@ -27,12 +45,13 @@ class Progress:
         self.last = -float("inf")
         self.shown = ""
 
+    def due(self) -> bool:
+        """Return whether it is enabled and has shown nothing in its last period."""
+        return self.enabled and time.monotonic() - self.last >= self.period
+
     def show(self, result: "OptimizeResult", elapsed: float, *, final: bool = False) -> None:
-        """Show a result, unless one was shown a moment ago."""
-        now = time.monotonic()
-        if not self.enabled or (now - self.last < self.period and not final):
-            return
-        self.last = now
+        """Show a result, whether it is due or not."""
+        self.last = time.monotonic()
         line = describe(result, elapsed, self.budget)
         if self.terminal:
             line = line[: max(20, shutil.get_terminal_size().columns - 1)]
@@ -51,7 +70,7 @@ def describe(result: "OptimizeResult", elapsed: float, budget: Budget) -> str:
     'f 2.500000e-01 | 500 evaluations | 250/s | sigma 1.0e-01 | 0:02 left'
     """
     rate = pace(result.nfev, elapsed)
-    parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluations", rate, f"sigma {result.sigma:.1e}"]
+    parts = [f"f {result.fun:.6e}", f"{result.nfev} evaluation{'s' * (result.nfev != 1)}", rate, f"sigma {result.sigma:.1e}"]
     if not result.get("feasible", True):
         parts.append(f"violation {result.violation:.1e}")
     if result.get("failures"):

@@ -10,7 +10,7 @@ import numpy as np
 from thalweg._common.constrained_objective import Rows
 from thalweg._common.outcome import Outcome
 from thalweg.evaluate import Interrupted
-from thalweg.search.loop import Loop
+from thalweg.search.loop import NONE, Loop
 from thalweg.storage.log import Evaluation
 
 
@@ -26,13 +26,16 @@ class SynchronousLoop(Loop):
         run, generation, before = es.campaign.runs, es.run.nit, es.nit
         past = {} if self.log is None else self.log.known(run, generation, X, indices)
         known = known_outcomes(past, len(X) if es.nfev == 0 else None)
-        record = None if self.log is None else partial(self._record, run, generation, indices, X)
+        shows = self.progress.enabled and not self.evaluate.vectorized
+        record = partial(self._record, run, generation, indices, X) if shows or self.log is not None else None
+        for outcome in known.values():
+            self.note(outcome)
         failures = self.evaluate.failures
         try:
             F = self.evaluate(X, self.time_left(), known, record)
         except Interrupted as interrupt:
             self.save()
-            self.consistent = False  # no checkpoint may continue from a generation that is abandoned
+            self.consistent, self.untold = False, NONE  # no checkpoint may continue from a generation that is abandoned
             if indices is None:
                 es.abandon(X, interrupt.values, *columns(interrupt.rows))
             else:
@@ -40,7 +43,7 @@ class SynchronousLoop(Loop):
                 rows = None if interrupt.rows is None else [interrupt.rows[i] for i in known]
                 es.tell(X[known], interrupt.values[known], *columns(rows))
             raise
-        self.consistent = False
+        self.consistent, self.untold = False, NONE
         es.run.failures += self.evaluate.failures - failures
         es.tell(X, F, *columns(self.evaluate.rows))
         self.consistent = True
@@ -67,6 +70,7 @@ class SynchronousLoop(Loop):
         self, run: int, generation: int, indices: Sequence[int] | None, X: np.ndarray, i: int, outcome: Outcome
     ) -> None:
         self.record(run, generation, i if indices is None else indices[i], X[i], outcome)
+        self.note(outcome)
 
 
 def columns(rows: Sequence[Rows | None] | None) -> tuple[Any, ...]:
