@@ -12,7 +12,7 @@ from rich.console import Console
 from scipy.optimize import OptimizeResult
 
 import thalweg
-from thalweg.cli.live import PERIOD, Display
+from thalweg.cli.live import Display
 from thalweg.search.history import History
 from thalweg.search.stopping import Budget
 from thalweg.space import SpaceMap
@@ -77,7 +77,7 @@ def test_it_moves_within_a_generation():
 
     def slow(x):
         counts.append(seen(display).get("evaluations", "none").split(",")[0])
-        time.sleep(PERIOD)
+        time.sleep(0.1)
         return float(x @ x)
 
     thalweg.minimize(slow, [1.0, 2.0], method="cma", seed=1, popsize=5, max_evals=5, progress=display)

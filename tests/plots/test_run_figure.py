@@ -31,7 +31,7 @@ def run(tmp_path_factory):
 
 
 def panels(figure):
-    return {axes.get_ylabel().split(":")[0].split(" of the mean")[0].split(" per ")[-1]: axes for axes in figure.axes}
+    return {axes.get_ylabel().split(" per ")[-1]: axes for axes in figure.axes}
 
 
 def lines(axes):
@@ -52,7 +52,7 @@ def test_the_panels_show_what_was_recorded(run):
     result, path = run
     recorded = read(path)
     axes = panels(plots.run(path))
-    assert list(axes) == ["f", "standard deviation", "coordinates", "failed evaluations", "evaluation"]
+    assert list(axes) == ["f", "standard deviation", "scaled mean", "failed evaluations", "evaluation"]
     table, numbers = recorded.evaluations, recorded.generations
     best, median = lines(axes["f"]).values()
     steps = best[~np.isnan(best[:, 1])]
@@ -61,14 +61,16 @@ def test_the_panels_show_what_was_recorded(run):
     f = np.where(table.failed, np.nan, table.f).reshape(9, 6)
     assert np.array_equal(median, np.stack([np.arange(6, 55, 6), np.nanmedian(f, axis=1)], 1))
     assert np.array_equal(lines(axes["standard deviation"])["sigma"], np.stack([numbers.nfev, numbers.sigma], 1))
-    rate, width = (line.get_ydata() for line in axes["coordinates"].lines)
+    rate, width = (line.get_ydata() for line in axes["scaled mean"].lines)
     assert np.allclose(width, (numbers.mean[:, 1] - numbers.mean[-1, 1]) / numbers.std[0, 1])
     assert np.allclose(np.sign(rate), np.sign(np.log(numbers.mean[:, 0] / numbers.mean[-1, 0])))
-    assert [text.get_text().split(" = ")[0] for text in axes["coordinates"].texts] == ["rate", "width"]
+    assert [text.get_text().split(" = ")[0] for text in axes["scaled mean"].texts] == ["rate", "width"]
     (failed,) = lines(axes["failed evaluations"]).values()
     assert failed[-1].tolist() == [54, result.failures]
-    dots, crosses = (line.get_xdata() for line in axes["evaluation"].lines)
-    assert sorted([*dots, *crosses]) == list(range(1, 55))
+    crosses, dots, middle = (line.get_xydata() for line in axes["evaluation"].lines)
+    assert crosses[:, 0].tolist() == recorded.number[table.failed].tolist()
+    assert sorted([*dots[:, 0], *crosses[:, 0]]) == list(range(1, 55))
+    assert middle[0].tolist() == [11, 1e6 * np.median(table.seconds[:11])]
     assert {panel.get_xlabel() for panel in axes.values()} == {"evaluations"}
 
 
@@ -91,7 +93,7 @@ def test_one_evaluation_and_none(tmp_path):
 
 
 def test_restarts_are_marked_and_cut_the_curves(tmp_path):
-    rows = [row(i, 9.0 - i, run=i // 4) for i in range(8)]
+    rows = [row(i, 9.0 - i, run=i // 4) for i in range(8)]  # the axis is linear
     axes = plots.run(write(tmp_path / "run.jsonl", rows)).axes[0]
     found = lines(axes)
     assert found["restart"][:, 0].tolist() == [5, 5]
@@ -102,12 +104,14 @@ def test_values_that_a_logarithm_cannot_show():
     assert ground(np.array([1e3, 1e-9])) == (0.0, True)
     assert ground(np.array([5.0, -3.0, -3.9, -4.0])) == (-4.0, True)
     assert ground(np.array([5643.9, 5643.01, 5643.0])) == (5643.0, True)
+    assert ground(np.array([900.0, 12.0, 9.0 + 1e-9, 9.0])) == (9.0, True)
     assert ground(np.array([3.0])) == (0.0, False)
 
 
 def test_twenty_coordinates_of_many_and_few_points_of_many(tmp_path):
     result = thalweg.minimize(lambda x: ((np.arange(30) * x) ** 2).sum(), [1.0] * 30, method="snes", seed=1, max_iter=40)
-    axes = panels(plots.run(result))["20 of 30 coordinates"]
+    axes = panels(plots.run(result))["mean"]
+    assert "20 of 30 coordinates" in axes.get_title("left")
     moved = np.ptp(result.history.mean, axis=0)
     shown = [int(text.get_text().split("]")[0][2:]) for text in axes.texts]
     assert sorted(shown) == sorted(np.argsort(-moved)[:20])
@@ -117,6 +121,24 @@ def test_twenty_coordinates_of_many_and_few_points_of_many(tmp_path):
     places = thinned(y)
     assert len(places) <= 2000
     assert {0, 100_000, int(np.nanargmax(y)), int(np.nanargmin(y))} <= {*places.tolist()}
+
+
+def test_what_was_reached_before_the_end_is_shown_to_the_end(tmp_path):
+    values = [40.0, 0.0, -9.0, -9.9, -9.99, -10.0, -3.0, -3.0]
+    axes = plots.run(write(tmp_path / "run.jsonl", [row(i, f) for i, f in enumerate(values)])).axes[0]
+    best = lines(axes)["best so far, in the end -10"]
+    assert (axes.get_ylabel(), axes.get_yscale(), best[-1, 0]) == ("f + 10", "log", 8)
+    assert np.allclose(best[:-2, 1], [50, 10, 1, 0.1, 0.01])
+    assert np.all(best[-2:, 1] < axes.get_ylim()[0])
+
+
+def test_failures_are_counted_by_their_reasons(tmp_path):
+    errors = ["a $ b"] * 3 + [f"reason {k}" for k in range(6)] * 2
+    figure = plots.run(write(tmp_path / "run.jsonl", [row(i, np.nan, error=error) for i, error in enumerate(errors)]))
+    found = lines(figure.axes[0])
+    assert [curve[-1].tolist() for curve in found.values()] == [[15, 3], [15, 2], [15, 2], [15, 2], [15, 6]]
+    assert list(found) == [r"a \$ b", "reason 0", "reason 1", "reason 2", "3 other reasons"]
+    figure.canvas.draw()
 
 
 def test_labels_do_not_overlap():

@@ -88,12 +88,11 @@ def test_minimize_shows_progress_on_stderr(capsys):
     assert "18 evaluations" in err.splitlines()[-1]
 
 
-class Always:
+class Always(Progress):
     """Notes what it is shown, after each evaluation and generation."""
 
-    enabled = True
-
     def __init__(self):
+        super().__init__(enabled=True, budget=Budget())
         self.shown = []
 
     def due(self):

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from thalweg.search import progress
 from thalweg.search.progress import clock, pace, time_left
 from thalweg.search.stopping import Budget
 
@@ -20,29 +21,25 @@ if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-PERIOD = 0.1
-"""Seconds between two results that the panel takes at least."""
 WIDTH = 40
 """Width of the line that shows the history of the best value, in characters."""
 
 
-class Display:
+class Display(progress.Progress):
     """A context manager that shows the panel and removes it at the end; pass it to `minimize` as `progress`.
 
     `elapsed` holds the seconds that a continued run had taken before.
     """
 
-    enabled = True
-
     def __init__(self, title: str, workers: str, budget: Budget, console: Console, elapsed: float = 0.0) -> None:
+        super().__init__(enabled=True, budget=budget)
+        self.period = 0.1
         self.title = title
         self.workers = workers
-        self.budget = budget
         self.elapsed = elapsed
         self.latest: OptimizeResult | None = None
         self._console = console
         self._began = time.monotonic()
-        self._shown = -PERIOD
         self._rate = ""
         self._end: float | None = None
         """The expected end of the run by the monotonic clock; None without a budget."""
@@ -55,13 +52,9 @@ class Display:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def due(self) -> bool:
-        """Return whether the last result is older than `PERIOD`."""
-        return time.monotonic() - self._shown >= PERIOD
-
     def show(self, result: "OptimizeResult", elapsed: float, *, final: bool = False) -> None:
         """Take a result."""
-        self._shown = now = time.monotonic()
+        self.last = now = time.monotonic()
         left = time_left(result, elapsed, self.budget)
         self._rate = pace(result.nfev - result.nfev_before, now - self._began)
         self._end = None if left is None else now + left

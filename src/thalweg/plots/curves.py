@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thalweg.plots.recorded import Evaluations
+from thalweg.plots.style import line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 2000
 """Points of a curve that are drawn at most; a page in print cannot show more."""
+
+
+FEW = 30
+"""Points of a curve that are drawn as dots, too."""
 
 
 def thinned(y: np.ndarray, most: int = MOST) -> np.ndarray:
@@ -55,20 +60,26 @@ def medians(table: Evaluations, keep: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return run[starts][by_time], last[by_time], middle[by_time]
 
 
-def draw_runs(axes: "Axes", x: np.ndarray, y: np.ndarray, run: np.ndarray, **style: Any) -> None:
-    """Draw a curve with a gap where another run begins."""
+def draw_runs(axes: "Axes", x: np.ndarray, y: np.ndarray, run: np.ndarray, i: int, **style: Any) -> None:
+    """Draw the i-th curve of a panel, with a gap where another run begins."""
     places = thinned(y)
     x, y, run = np.asarray(x, float)[places], np.asarray(y, float)[places], run[places]
     gaps = np.flatnonzero(np.diff(run)) + 1
-    style.setdefault("linewidth", 1.5)
-    axes.plot(np.insert(x, gaps, np.nan), np.insert(y, gaps, np.nan), **style)
+    axes.plot(np.insert(x, gaps, np.nan), np.insert(y, gaps, np.nan), **(stroke(i, y) | style))
 
 
-def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], size: float = 7.5) -> None:
+def stroke(i: int, y: np.ndarray) -> dict[str, Any]:
+    """Return the look of the i-th curve of a panel: with dots where it has so few points that they could be overlooked."""
+    colour, line = line_style(i)
+    return {"color": colour, "linestyle": line, "marker": "." if np.sum(np.isfinite(y)) <= FEW else ""}
+
+
+def label_ends(axes: "Axes", x: float, ends: Sequence[tuple[float, str, str]], size: float = 7.5) -> None:
     """Write texts beside the right edge at the heights of curves' ends, moved apart where they would overlap.
 
     Args:
         axes: Axes whose limits do not change any more.
+        x: The place in data where all curves end.
         ends: The height in data, the text and the colour of each curve.
         size: Size of the font.
     """
@@ -76,15 +87,17 @@ def label_ends(axes: "Axes", ends: Sequence[tuple[float, str, str]], size: float
     gap = 1.25 * size / 72 * axes.figure.dpi / axes.bbox.height
     order = np.argsort([end[0] for end in ends], kind="stable")
     wanted = np.array([(ends[i][0] - low) / (high - low) for i in order])
-    for i, place in zip(order, spread(wanted, gap), strict=True):
+    places = spread(wanted, gap)
+    places += max(0.0, -places[0]) if places[-1] - places[0] <= 1 else 0.5 - 0.5 * (places[0] + places[-1])
+    places -= max(0.0, places[-1] - 1) if places[-1] - places[0] <= 1 else 0.0
+    for i, place in zip(order, places, strict=True):
         value, text, colour = ends[i]
         axes.annotate(
             text,
-            xy=(1.0, value),
-            xycoords=("axes fraction", "data"),
+            xy=(x, value),
             xytext=(1.025, place),
             textcoords="axes fraction",
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0},
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)},
             color=colour,
             fontsize=size,
             va="center",

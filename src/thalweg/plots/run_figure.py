@@ -29,7 +29,7 @@ def run(what: "OptimizeResult | Recorded | str | os.PathLike[str]", *, title: st
     >>> result = thalweg.minimize(lambda x: x @ x, [1.0, 2.0], method="cma", seed=1, max_iter=40)
     >>> figure = run(result)
     >>> [axes.get_ylabel() for axes in figure.axes]
-    ['f', 'standard deviation', 'coordinates of the mean']
+    ['f', 'standard deviation', 'mean']
 
     Args:
         what: The result of `minimize`, the path of a checkpoint or a log, or what `thalweg.plots.recorded.read` returns.
@@ -45,29 +45,35 @@ def run(what: "OptimizeResult | Recorded | str | os.PathLike[str]", *, title: st
     rows += [small[i : i + 2] for i in range(0, len(small), 2)]
     if not rows:
         raise ValueError(f"{recorded.name!r} has nothing to draw: no evaluation has ended yet")
-    figure = new_figure(WIDTH, 0.7 + HEIGHT * len(rows))
-    grid = figure.add_gridspec(len(rows), 2)
+    heights = [1.0 if wide not in row else 0.7 + 0.045 * min(recorded.d, panels.SHOWN) for row in rows]
+    figure = new_figure(WIDTH, 0.7 + HEIGHT * sum(heights))
+    grid = figure.add_gridspec(len(rows), 2, height_ratios=heights)
     starts = restarts(recorded)
     for i, row in enumerate(rows):
         for j, draw in enumerate(row):
             axes = figure.add_subplot(grid[i, :] if len(row) == 1 else grid[i, j])
-            _finish(axes, recorded, starts, draw)
+            _finish(axes, recorded, starts, draw, first=i + j == 0, columns=3 - len(row))
     figure.suptitle(heading(recorded) if title is None else title, fontsize=10.5)
     return figure
 
 
-def _finish(axes: "Axes", recorded: Recorded, starts: np.ndarray, draw: panels.Draw) -> None:
-    axes.set_xlim(recorded.before, max(recorded.nfev, recorded.before + 1))
+def _finish(axes: "Axes", recorded: Recorded, starts: np.ndarray, draw: panels.Draw, *, first: bool, columns: int) -> None:
+    """Draw a panel that is one or two columns wide, with its axes, grid and legend; the first one explains the restarts."""
+    room = 0.01 * max(recorded.nfev - recorded.before, 10)
+    axes.set_xlim(recorded.before - room, recorded.nfev + room)
     for k, start in enumerate(starts):
-        axes.axvline(start, color="0.6", linewidth=0.7, zorder=0, label="_" if k else "restart")
+        axes.axvline(start, color="0.6", linewidth=0.7, zorder=0, label="_" if k or not first else "restart")
     draw(axes)
     axes.set_xlabel("evaluations", fontsize=9)
+    axes.locator_params(axis="x", nbins=4 * columns, integer=True)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.label.set_fontsize(9)
     axes.grid(color="0.92", linewidth=0.6)
     clean(axes)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, fontsize=8, borderaxespad=0.1)
+    labels = axes.get_legend_handles_labels()[1]
+    if labels and labels != ["evaluation"]:
+        beside = len(labels) if sum(map(len, labels)) + 8 * len(labels) <= 70 * columns else 1
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=beside, frameon=False, fontsize=8, borderaxespad=0.1)
 
 
 def restarts(recorded: Recorded) -> np.ndarray:
@@ -84,6 +90,6 @@ def heading(recorded: Recorded) -> str:
     """Return a line on a run: its name, method and dimension, where it has come to, and why it has ended."""
     best = "no value yet" if recorded.best is None else f"best f = {recorded.best.f:.7g}"
     method = [] if recorded.method is None else [plain(str(recorded.method))]
-    counts = [f"d = {recorded.d}", f"{recorded.nfev:,} evaluations", best]
+    counts = [f"d = {recorded.d}", f"{recorded.nfev:,} evaluation{'s' * (recorded.nfev != 1)}", best]
     line = f"{plain(recorded.name)}: {', '.join(method + counts)}"
     return line if recorded.message is None else f"{line}\n{plain(recorded.message, 160)}"

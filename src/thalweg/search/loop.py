@@ -18,7 +18,7 @@ import numpy as np
 from thalweg._common.outcome import Failure, Outcome
 from thalweg.evaluate import Evaluator
 from thalweg.search.optimizer import Optimizer
-from thalweg.search.progress import Shows
+from thalweg.search.progress import Progress
 from thalweg.search.run import OutOfRangeError
 from thalweg.search.tracebacks import Tracebacks
 from thalweg.storage.log import Evaluation, EvaluationLog
@@ -41,7 +41,7 @@ class Loop(ABC):
     es: Optimizer
     evaluate: Evaluator
     callback: "Callable[[OptimizeResult], Any] | None"
-    progress: Shows
+    progress: Progress
     checkpoint: str | os.PathLike[str] | None
     log: EvaluationLog | None = None
     nfev_before: int = 0

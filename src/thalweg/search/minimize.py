@@ -14,7 +14,7 @@ from thalweg.search import checkpoint as checkpoints
 from thalweg.search.asynchronous import AsynchronousLoop
 from thalweg.search.continuing import announce
 from thalweg.search.optimizer import Optimizer
-from thalweg.search.progress import Progress, Shows
+from thalweg.search.progress import Progress
 from thalweg.search.synchronous import SynchronousLoop
 from thalweg.space import Sigma0
 from thalweg.storage.lock import checkpoint_lock
@@ -54,7 +54,7 @@ def minimize(
     vectorized: bool = False,
     asynchronous: bool = False,
     callback: "Callable[[OptimizeResult], Any] | None" = None,
-    progress: bool | Shows = False,
+    progress: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
     log: str | os.PathLike[str] | bool | Sequence[int] | None = None,
     retries: int = 0,
@@ -187,7 +187,7 @@ def _search(
     vectorized: bool = False,
     asynchronous: bool = False,
     callback: "Callable[[OptimizeResult], Any] | None" = None,
-    progress: bool | Shows = False,
+    progress: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
     log: Any = None,
     retries: int = 0,

@@ -6,7 +6,7 @@ It moves with the evaluations, at most ten times a second.
 import shutil
 import sys
 import time
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from thalweg.search.stopping import Budget
 
@@ -14,23 +14,8 @@ if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 
-class Shows(Protocol):
-    """A display of the progress of a run, which is asked after each evaluation and each generation."""
-
-    enabled: bool
-    """False if it is never due."""
-
-    def due(self) -> bool:
-        """Return whether to show the run again; called often."""
-        ...
-
-    def show(self, result: "OptimizeResult", elapsed: float, *, final: bool = False) -> None:
-        """Show a result after so many seconds of the run; the last one is final."""
-        ...
-
-
 class Progress:
-    """Shows the progress of a run on stderr; does nothing unless it is enabled.
+    """Shows the progress of a run on stderr, if enabled. It is asked after each evaluation whether to show the run again.
 
     >>> Progress(enabled=False, budget=Budget()).due()
     False
