@@ -21,6 +21,9 @@ def histories(kind, length, rng):
         mean, std = decay * mean, decay * std
     elif kind == "tolfun":
         f = 5 + decay * np.abs(f)
+    elif kind in ("tolfunrel", "penalty"):
+        f = 5 + decay * 1e4 * np.abs(f) + rng.uniform(0, 1e-10, f.shape)
+        f[: (5 if kind == "penalty" else 0)] = 1e30
     elif kind == "tolfunhist":
         f = 5 + decay * np.abs(f)
         f[:, -1] = 9
@@ -99,7 +102,7 @@ def side_by_side(histories, sigma0, tolerances, *, longest=10**6, ftarget=np.nan
     return outcome
 
 
-KINDS = (*NAMES, "failures", "nonfinite", "infinite", "nothing")
+KINDS = (*NAMES, "tolfunrel", "penalty", "failures", "nonfinite", "infinite", "nothing")
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -116,7 +119,17 @@ def test_all_criteria_as_for_one_run(seed):
             continue
         assert outcome[i] == (nit, reasons, best, found)
         met |= reasons.keys()
-    assert met >= {*NAMES, "failures", "nonfinite"}
+    assert met >= {*NAMES, "tolfunrel", "failures", "nonfinite"}
+
+
+def test_a_relative_tolerance_as_for_one_run():
+    rng = np.random.default_rng(5)
+    made = [histories(kind, 300, rng) for kind in KINDS]
+    tolerances = Tolerances(tolfun=0, tolfunhist=0, tolfunrel=1e-3)
+    outcome = side_by_side(made, np.ones(len(made)), tolerances)
+    found = {i: one_by_one(history, 1.0, tolerances) for i, history in enumerate(made)}
+    assert outcome == {i: each for i, each in found.items() if each[1]}
+    assert sum("tolfunrel" in reasons for _, reasons, _, _ in outcome.values()) >= 2
 
 
 def test_tolerances_are_heeded():

@@ -14,6 +14,7 @@ OFF = {
     "tolx": 0,
     "tolfun": 0,
     "tolfunhist": 0,
+    "tolfunrel": 0,
     "tolflatfitness": np.inf,
     "tolstagnation": 0,
     "tolfacupx": 0,
@@ -102,7 +103,7 @@ def test_tolfunhist_looks_at_the_best_values_only():
     assert ends_by(es, "tolfunhist", success=True)
 
 
-@pytest.mark.parametrize("name", ["tolflatfitness", "tolfun", "tolfunhist"])
+@pytest.mark.parametrize("name", ["tolflatfitness", "tolfun", "tolfunhist", "tolfunrel"])
 @pytest.mark.parametrize(
     "fun",
     [
@@ -119,6 +120,51 @@ def test_ending_on_equal_values_is_no_success(name, fun):
     assert ends_by(es, name, success=False)
     assert "flat" in es.result.message
     assert "onverge" not in es.result.message
+
+
+def test_tolfunrel_is_relative_to_progress_and_not_to_zero():
+    plain, shifted = (run(lambda X, up=up: up + sphere(X), options={**OFF, "tolfunrel": 1e-6}) for up in (0.0, 1024.0))
+    assert ends_by(plain, "tolfunrel", success=True)
+    assert ends_by(shifted, "tolfunrel", success=True)
+    assert plain.nit == shifted.nit
+    assert 1e-16 < plain.best.f < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("penalty", [0, 3])
+def test_values_above_the_noise_of_their_rounding_have_converged(seed, penalty):
+    """The noise is some hundred times the rounding error, as in a fit, so that no two values are equal."""
+    rng, told = np.random.default_rng(seed), []
+
+    def fun(X):
+        told.append(sphere(X) if len(told) >= penalty else 1e30 + 1e29 * rng.uniform(size=6))
+        return 5642.7 + told[-1] + 1e-10 * rng.uniform(-1, 1, 6)
+
+    es = run(fun, (30.0, 20.0))
+    assert ends_by(es, "tolfunrel", success=True)
+    reached = next(i for i, f in enumerate(told) if f.min() < 1e-9)
+    assert len(told) < reached + 3 * es.run.tests.window
+    assert run(fun, (30.0, 20.0), options={"tolfunrel": 0}).stop().keys() != {"tolfunrel"}
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+@pytest.mark.parametrize("name", ["sphere", "ellipsoid", "rosenbrock"])
+def test_a_start_at_1e10_does_not_end_the_search_early(name, shift):
+    d = 10
+    scales = 10 ** (3 * np.arange(d) / (d - 1))
+    fun = {
+        "sphere": sphere,
+        "ellipsoid": lambda X: sphere(X * scales),
+        "rosenbrock": lambda X: np.sum(100 * (X[:, 1:] - X[:, :-1] ** 2) ** 2 + (1 - X[:, :-1]) ** 2, 1),
+    }[name]
+    far = {"sphere": 3e4, "ellipsoid": 80.0, "rosenbrock": 60.0}[name]
+    assert 1e9 < fun(np.full((1, d), far))[0] < 1e11
+    es = Optimizer(np.full(d, far), far / 3, method="cma", seed=2, max_evals=20000)
+    while not es.stop():
+        X = es.ask()
+        es.tell(X, shift + fun(X))
+    assert es.best.f - shift < 1e-8
+    assert es.result.success
 
 
 def test_a_run_that_never_betters_its_first_point_may_converge():

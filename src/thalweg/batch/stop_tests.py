@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.search.stopping import Observed, Tolerance, Tolerances
+from thalweg.search.stopping.resolution import early_level, early_values, no_longer_fall, settled_limit
 from thalweg.search.stopping.stagnation import may_stagnate, stagnates, stagnation_time
 from thalweg.search.stopping.stop_tests import MEMORY, recent_generations
 from thalweg.search.stopping.trouble import LARGEST
@@ -60,6 +61,8 @@ class ManyStopTests:
         """Best values of the last generations, newest last; NaN before the first."""
         self.flat, self.failed = np.zeros(runs, int), np.zeros(runs, int)
         self.best_f, self.best_nfev = np.full(runs, np.inf), np.zeros(runs, int)
+        self.early = np.full(runs, -np.inf)
+        """Level of the values early in each run."""
         self.bests: list[list[float]] = [[] for _ in range(runs)]
         """Best value of every fifth generation, newest last."""
         self.medians: list[list[float]] = [[] for _ in range(runs)]
@@ -68,6 +71,7 @@ class ManyStopTests:
     def begin(self, lanes: np.ndarray, sigma0: np.ndarray) -> None:
         """Forget the runs in these lanes and begin others there."""
         self.sigma0[lanes], self.nit[lanes], self.recent[lanes] = sigma0, 0, np.nan
+        self.early[lanes] = -np.inf
         self.flat[lanes], self.failed[lanes], self.best_f[lanes], self.best_nfev[lanes] = 0, 0, np.inf, 0
         for i in lanes.tolist():
             self.bests[i], self.medians[i] = [], []
@@ -75,7 +79,7 @@ class ManyStopTests:
     def take(self, lanes: np.ndarray) -> "ManyStopTests":
         """Return the tests of the runs in these lanes alone."""
         taken = ManyStopTests(self.d, self.popsize, self.tolerances, len(lanes), discrete=self.discrete)
-        for name in ("sigma0", "nit", "recent", "flat", "failed", "best_f", "best_nfev"):
+        for name in ("sigma0", "nit", "recent", "flat", "failed", "best_f", "best_nfev", "early"):
             setattr(taken, name, getattr(self, name)[lanes])
         taken.bests, taken.medians = ([list(history[i]) for i in lanes.tolist()] for history in (self.bests, self.medians))
         return taken
@@ -94,13 +98,19 @@ class ManyStopTests:
         flat, failed = self._in_a_row(now)
         stagnant = self._stagnant(now, nit, nit * self.popsize - best_nfev, longest > 0)
         with np.errstate(invalid="ignore"):  # inf - inf is NaN, as it should be
+            progress = self._early(now, nit) - best_f
+            range_now, range_recent = now.worst - now.best, np.fmax.reduce(windows, -1) - np.fmin.reduce(windows, -1)
+            settled = (nit >= self.window) & (np.maximum(range_now, range_recent) <= settled_limit(progress, best_f))
+            settled[settled] = no_longer_fall(windows[settled])
             seen = Observed(
                 nit=nit,
                 best_f=best_f,
                 sigma0=self.sigma0[:, None],
                 remembered=np.minimum(nit, self.window),
-                range_now=now.worst - now.best,
-                range_recent=np.fmax.reduce(windows, -1) - np.fmin.reduce(windows, -1),
+                range_now=range_now,
+                range_recent=range_recent,
+                progress=progress,
+                settled=settled,
                 largest=now.largest,
                 step=now.step,
                 still=now.still,
@@ -131,6 +141,13 @@ class ManyStopTests:
         found = np.where(now.best < so_far[:, :-1], (nit - 1) * self.popsize + now.place + 1, 0)
         found = np.maximum.accumulate(np.concatenate([self.best_nfev[:, None], found], 1), 1)
         return so_far[:, 1:], found[:, 1:]
+
+    def _early(self, now: ChunkSummary, nit: np.ndarray) -> np.ndarray:
+        """Return the level of early values, where a run is old enough."""
+        number = early_values(self.window)
+        for i in np.flatnonzero((nit[:, 0] <= 5 * number) & (5 * number <= nit[:, -1])).tolist():
+            self.early[i] = early_level([*self.bests[i], *now.best[i, 4::5].tolist()][:number])
+        return np.where(nit >= 5 * number, self.early[:, None], -np.inf)
 
     def _in_a_row(self, now: ChunkSummary) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of consecutive generations with flat values, and without a finite one."""

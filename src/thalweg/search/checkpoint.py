@@ -34,7 +34,7 @@ from thalweg.strategies.strategy import State, Strategy
 
 HISTORY = ("recent", "bests", "medians")
 """Arrays of the stop tests, which grow with the run."""
-COUNTERS = ("nit", "flat", "failed", "highest", "lowest", "finest", "resolved", "reasons")
+COUNTERS = ("nit", "flat", "failed", "highest", "lowest", "finest", "early", "resolved", "reasons")
 """Numbers of the stop tests."""
 KINDS = ("log", "integers")
 """Kinds of coordinates, each with the indices of those that are of it."""

@@ -95,6 +95,7 @@ class SavedRun(TypedDict):
     highest: float
     lowest: float
     finest: float
+    early: float
     resolved: bool
     reasons: dict[str, float]
 

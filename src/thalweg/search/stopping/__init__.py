@@ -19,6 +19,7 @@ from thalweg.search.stopping.budget import (
 )
 from thalweg.search.stopping.convergence import NOEFFECTCOORD, TOLFUN, TOLFUNHIST, TOLX
 from thalweg.search.stopping.criterion import Criterion, Limit, Observed, Tolerance
+from thalweg.search.stopping.resolution import TOLFUNREL
 from thalweg.search.stopping.stagnation import TOLSTAGNATION
 from thalweg.search.stopping.trouble import FAILURES, NONFINITE, TOLCONDITIONCOV, TOLFACUPX, TOLFLATFITNESS, UNBOUNDED
 
@@ -54,6 +55,7 @@ CRITERIA: list[Criterion] = [
     CALLBACK,
     INTERRUPT,
     UNBOUNDED,
+    TOLFUNREL,
 ]
 """All stop criteria, the most telling first. A result's `status` is the index of the first that holds."""
 

@@ -19,6 +19,10 @@ class Observed(NamedTuple):
     """Range of the values of the generation."""
     range_recent: Any
     """Range of the best values of recent generations."""
+    progress: Any
+    """Difference of an early and the lowest value; -inf where it is unknown."""
+    settled: Any
+    """True if best values no longer fall, and all recent values are equal up to noise; see `settled_limit`."""
     largest: Any
     """Largest standard deviation over the coordinates."""
     step: Any

@@ -7,7 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from thalweg.search.stopping import Observed, Tolerances
-from thalweg.search.stopping.resolution import is_resolved, smallest_difference
+from thalweg.search.stopping.resolution import (
+    early_level,
+    early_values,
+    is_resolved,
+    no_longer_fall,
+    settled_limit,
+    smallest_difference,
+)
 from thalweg.search.stopping.stagnation import may_stagnate, stagnates, stagnation_time
 from thalweg.search.stopping.trouble import LARGEST
 
@@ -59,6 +66,8 @@ class StopTests:
     """Lowest of them."""
     finest: float = inf
     """Smallest difference seen, of values of a generation or of best values of two in a row; 0 does not count."""
+    early: float = -inf
+    """Level of the values early in the run, from which progress is measured; -inf before that."""
     resolved: bool = False
     """True if equal values are a sign of convergence; see `is_resolved`."""
     reasons: dict[str, float] = field(default_factory=dict[str, float])
@@ -70,12 +79,14 @@ class StopTests:
         self.patience = 0 if self.whole is None else self.window
         self.real = slice(None) if self.whole is None else ~self.whole
         self.has_reals = self.whole is None or not np.all(self.whole)
+        self.settles = True
         self.tests = self.tolerances.tests()
 
     def ignore_stagnation(self) -> None:
-        """Turn the test for stagnation off, unless it was asked for: values are those of a moving function."""
+        """Turn the tests for values that no longer fall off, unless they were asked for: the function moves."""
         if self.tolerances.tolstagnation is None:
             self.stagnation = 0.0
+        self.settles = self.tolerances.tolfunrel is not None
 
     def observe(self, now: Generation, previous_mean: np.ndarray) -> None:
         """Take a generation into account and renew `reasons`."""
@@ -90,6 +101,8 @@ class StopTests:
             ):
                 history.append(newest)
                 del history[:-MEMORY]
+            if self.nit == 5 * (number := early_values(self.window)):
+                self.early = early_level(self.bests[:number])
         self.failed = 0 if best < inf else self.failed + 1
         if best < inf:  # a generation of failures says nothing about flatness
             self.flat = self.flat + 1 if best == now.f[flat_rank(self.popsize)] else 0
@@ -112,13 +125,16 @@ class StopTests:
             return {"nonfinite": self.nit}
         still = now.mean == now.mean + 0.2 * now.std
         since_best = now.nfev - now.best_nfev
+        range_now, range_recent = float(now.f[-1]) - float(now.f[0]), max(self.recent) - min(self.recent)
         seen = Observed(  # in floats of Python, which are quicker than arrays of one; inf - inf is NaN
             nit=self.nit,
             best_f=now.best_f,
             sigma0=self.sigma0,
             remembered=len(self.recent),
-            range_now=float(now.f[-1]) - float(now.f[0]),
-            range_recent=max(self.recent) - min(self.recent),
+            range_now=range_now,
+            range_recent=range_recent,
+            progress=self.early - self.lowest,
+            settled=self._has_settled(max(range_now, range_recent)),
             largest=float(now.std.max()),
             step=float(np.maximum(now.std, np.abs(now.mean - previous_mean))[self.real].max()) if self.has_reals else inf,
             still=int(still.argmax()) if still.any() else -1,
@@ -131,6 +147,11 @@ class StopTests:
             failed=self.failed,
         )
         return {each.name: each.threshold(seen, value) for each, value in self.tests if each.holds(seen, value)}
+
+    def _has_settled(self, largest_range: float) -> bool:
+        if not self.settles or len(self.recent) < self.window:
+            return False
+        return largest_range <= settled_limit(self.early - self.lowest, self.lowest) and bool(no_longer_fall(self.recent))
 
 
 def recent_generations(d: int, popsize: int) -> int:
