@@ -1,6 +1,7 @@
 """A campaign of runs: which run follows which (IPOP: Auger and Hansen 2005; BIPOP: Hansen 2009), and the account over all."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from math import inf, log2
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -183,7 +184,7 @@ class Campaign:
 
     def include(self, result: "OptimizeResult") -> "OptimizeResult":
         """Return the result of the present run as that of all runs so far."""
-        combined = type(result)(result)
+        combined = copy(result)
         combined.update(
             nfev=result.nfev + self.nfev,
             nit=result.nit + self.nit,

@@ -128,11 +128,11 @@ def minimize(
         options: Fields of the strategy and stop tolerances, by name; see `thalweg.Optimizer`.
 
     Returns:
-        scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, popsize, method, seed,
-        restarts, failures, first_failure, info, and nfev_before, the evaluations of earlier calls from whose checkpoint the
-        run has continued; with a `Space` also space and, if it has names, point; with constraints also feasible, violation (the
-        largest at x), constr (their values at x: inequalities, which must not be above 0, then equalities), equality (True for
-        these) and multipliers.
+        scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, cov, cov_root, popsize,
+        method, seed, restarts, failures, first_failure, info, and nfev_before, the evaluations of earlier calls from whose
+        checkpoint the run has continued; with a `Space` also space and, if it has names, point; with constraints also feasible,
+        violation (the largest at x), constr (their values at x: inequalities, which must not be above 0, then equalities),
+        equality (True for these) and multipliers.
     """
     if callable(x0) and not callable(fun):
         raise TypeError(

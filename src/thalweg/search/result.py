@@ -12,10 +12,12 @@ from thalweg.search.stopping import verdict
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
+    from thalweg.search.printable import Result
+
 
 def make_result(
     x: np.ndarray, fun: float, nfev: int, nit: int, reasons: Mapping[str, float], *, resolved: bool, **more: Any
-) -> "OptimizeResult":
+) -> "Result":
     """Return the result of a run that ended for these reasons; without any, that of a run which still goes on.
 
     >>> make_result(np.zeros(2), 0.0, nfev=60, nit=10, reasons={"ftarget": 0.0}, resolved=True).message

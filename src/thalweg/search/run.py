@@ -14,6 +14,7 @@ from thalweg.compiled.transfer import to_device, to_host
 from thalweg.search.campaign import Best, Start
 from thalweg.search.constraints import Kinds, Lagrangian
 from thalweg.search.constraints.told import Told
+from thalweg.search.covariance import Covariance
 from thalweg.search.injection import place_injected
 from thalweg.search.result import add_constraints, make_result
 from thalweg.search.stopping import Budget, Tolerances
@@ -218,4 +219,4 @@ class Run:
         )
         if self.lagrangian is not None:
             add_constraints(result, self.best, self.lagrangian)
-        return result
+        return result.with_covariance(Covariance(self.strategy, self.state, self.mean, self.std, self.space))

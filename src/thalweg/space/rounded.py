@@ -25,6 +25,9 @@ class Rounded(Around):
         x = self.inner.to_objective(y, xp)
         return xp.where(self.whole, xp.clip(xp.round(x), *self._sides(xp)), x)
 
+    def linearised(self, y: np.ndarray, root: np.ndarray) -> np.ndarray:
+        return self.inner.linearised(y, root)
+
     def contains(self, x: Points) -> np.ndarray:
         low, high = self.sides
         return (low <= x) & (x <= high) & (~self.whole | (x == np.round(x))) & self.inner.contains(x)

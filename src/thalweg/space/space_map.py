@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from thalweg.space.cells import Cells
@@ -56,6 +57,12 @@ class SpaceMap:
     def spread(self, y: np.ndarray, std: np.ndarray) -> np.ndarray:
         """Return standard deviations in units of the objective's argument, given those in R^d around y."""
         return std * self.scale
+
+    def linearised(self, y: np.ndarray, root: np.ndarray) -> np.ndarray:
+        """Return the image of the columns of `root`, steps in R^d, under the map's derivative at y; rounding is left out."""
+        with jax.enable_x64(True):
+            slopes = jax.jvp(lambda y: self.to_objective(y, jnp), (jnp.asarray(y),), (jnp.ones_like(y),))[1]
+        return np.asarray(slopes)[:, None] * root
 
     def cells(self, y: Points, xp: Any = np) -> Cells | None:
         """Return the cells of whole numbers in which points of R^d lie; None where no coordinate is a whole number."""

@@ -51,6 +51,9 @@ class WithFixed(Around):
     def spread(self, y: np.ndarray, std: np.ndarray) -> np.ndarray:
         return self._with(self.inner.spread(y, std), 0.0 * self.fixed)
 
+    def linearised(self, y: np.ndarray, root: np.ndarray) -> np.ndarray:
+        return self._with(self.inner.linearised(y, root).T, 0.0 * self.fixed).T
+
     @property
     def scale(self) -> Any:
         scale = self.inner.scale
