@@ -32,8 +32,16 @@ def as_array(value: Any, name: str) -> np.ndarray:
         if value is None or array.dtype.kind not in "biufO":  # text would parse as numbers, complex numbers lose a part
             raise TypeError
         return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # foreign objects may raise anything
         raise TypeError(f"{name} must be an array of real numbers, got {shortened(value)}") from None
+
+
+def dimensions(value: Any) -> int | None:
+    """Return the number of axes of a value as an array; None if it is no array, as rows of several lengths are none."""
+    try:
+        return np.ndim(value)
+    except Exception:  # foreign objects may raise anything
+        return None
 
 
 def as_number(value: Any, name: str) -> float:
@@ -42,7 +50,7 @@ def as_number(value: Any, name: str) -> float:
         if isinstance(value, bool | np.bool_ | str | bytes) or value is None:
             raise TypeError
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:
         raise TypeError(f"{name} must be a number, got {shortened(value)}") from None
     if isnan(number):
         raise ValueError(f"{name} must be a number, got nan")

@@ -74,6 +74,12 @@ def check_target(strategy: Strategy, path: File) -> None:
         check_path(path)
 
 
+def check_name(path: Any) -> None:
+    """Raise a TypeError if this is no name of a file."""
+    if not is_name(path):
+        raise TypeError(f"checkpoint must be the name of a file, got {shortened(path)}")
+
+
 def check_path(path: Target) -> None:
     """Raise a ValueError if the path cannot be that of a checkpoint."""
     if not Path(path).parent.is_dir():

@@ -5,7 +5,7 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from thalweg._common.checks import as_count, as_point
+from thalweg._common.checks import as_count, as_point, as_text
 from thalweg.models import unpack_model
 from thalweg.search.campaign import check_restarts
 from thalweg.search.checkpoint_sizes import check_constraints, check_generation, check_state
@@ -187,7 +187,7 @@ def find_fault(contents: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> st
         if (kinds := contents.get("constraints")) is not None:
             check_constraints(kinds["inequalities"] + kinds["equalities"], arrays)
     except Exception as error:  # whatever settings of nonsense make their readers raise
-        return f"no search can have such settings ({error})"
+        return f"no search can have such settings ({as_text(error)[:400]})"
     return None
 
 
@@ -199,7 +199,7 @@ def _check(problem: SavedProblem, settings: SavedSettings, campaign: SavedCampai
     space, x0 = make_scaled_space(problem["bounds"], d, problem["sigma0"], **kinds)[0], np.asarray(problem["x0"], float)
     space.check(x0, "x0")
     names = problem.get("names")
-    if names is not None and (len(set(names)) != d or "" in names):
+    if names is not None and (len(names) != d or len(set(names)) != d or "" in names):
         raise ValueError(f"{len(names)} names of {d} coordinates")
     model = unpack_model(problem.get("model"))
     check_restarts(settings["restarts"], problem["bipop"])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg._common.checks import shortened
 from thalweg.search.injection import check_injected, place_injected
 from thalweg.search.known import as_points
 from thalweg.search.run import Run
@@ -76,7 +77,7 @@ class ForeignPoints:
         self.points = [([float(each) for each in point["y"]], float(point["f"])) for point in packed]
         for y, f in self.points:
             if len(y) != d or not np.all(np.isfinite(y)) or np.isnan(f):
-                raise ValueError(f"a foreign point is {y} with the value {f}")
+                raise ValueError(f"a foreign point is {shortened(y)} with the value {f}")
 
 
 def check_foreign(X: Any, number: int, d: int, space: SpaceMap, variables: Space | None, *, constrained: bool) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg._common.checks import as_array
+from thalweg._common.checks import as_array, shortened
 from thalweg.search.pending import key_of
 from thalweg.search.run import Asked
 
@@ -27,6 +27,8 @@ def as_asked(
     """
     generation = np.empty((0, d)) if asked is None else asked.x
     points = as_array(X, "X")
+    if points.ndim == 0:
+        raise ValueError(f"X must hold points of shape (n, {d}), got {shortened(X)}")
     if np.array_equal(points, generation) or points.ndim != 2 or points.shape[1] != d:
         return X  # the usual case, or an error that is explained where points are looked for
     own = {key_of(x) for x in generation}

@@ -197,6 +197,8 @@ def _search(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {shortened(callback)}")
     vectorized, asynchronous = as_flag(vectorized, "vectorized"), as_flag(asynchronous, "asynchronous")
+    if checkpoint is not None:
+        checkpoints.check_name(checkpoint)
     place = log_path(log, checkpoint, vectorized=vectorized)
     with contextlib.ExitStack() as stack:
         saved = None
@@ -268,6 +270,7 @@ def resume(
     Returns:
         The result, as `minimize` returns it.
     """
+    checkpoints.check_name(checkpoint)
     if not os.path.exists(checkpoint):
         raise FileNotFoundError(f"there is no checkpoint {os.fspath(checkpoint)!r}; minimize(..., checkpoint=...) writes one")
     if unknown := more.keys() - CONTINUED:

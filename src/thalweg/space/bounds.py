@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from thalweg._common.checks import as_number, shortened
+from thalweg._common.checks import as_number, dimensions, shortened
 from thalweg.space.box import Box
 from thalweg.space.scaled import Scaled
 from thalweg.space.space_map import SpaceMap
@@ -115,14 +115,14 @@ def _rows(bounds: Any) -> list[Any]:
     try:
         rows = list(bounds)
         return rows if _is_pair(rows) else [tuple(cast("Sequence[Any]", row)) for row in rows]
-    except TypeError:
+    except Exception:  # foreign objects may raise anything
         raise TypeError(
             f"bounds must be (low, high) pairs, one pair for all coordinates, or scipy.optimize.Bounds, got {shortened(bounds)}"
         ) from None
 
 
 def _is_pair(rows: Sequence[Any]) -> bool:
-    return len(rows) == 2 and all(row is None or np.ndim(row) == 0 for row in rows)
+    return len(rows) == 2 and all(row is None or dimensions(row) == 0 for row in rows)
 
 
 def _side(value: Any, i: int, side: str, missing: float) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg._common.checks import as_array, as_positive, shortened
+from thalweg._common.checks import as_array, as_positive, dimensions, shortened
 from thalweg.space.bounds import SHARE, count_coordinates
 from thalweg.space.coordinates import Coordinates
 from thalweg.space.space_map import SpaceMap
@@ -93,7 +93,7 @@ def _sizes(scale: Any, d: int) -> np.ndarray:
 
 def _is_single(value: Any) -> bool:
     try:
-        return np.ndim(value) == 0
+        return dimensions(value) == 0
     except ValueError:  # lists of different lengths, which as_array explains
         return False
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_flag, as_number, as_positive
-from thalweg.space.bounds import width_fault
+from thalweg.space.bounds import LARGEST, width_fault
 from thalweg.space.coordinates import MOST
 
 CATEGORICAL = (
@@ -75,6 +75,8 @@ class Fixed:
         number = as_number(self.value, "value of Fixed")
         if abs(number) == inf:
             raise ValueError(f"value of Fixed must be finite, got {self.value!r}")
+        if abs(number) > LARGEST:
+            raise ValueError(f"value of Fixed must be at most {LARGEST:g}, got {self.value!r}")
         whole = isinstance(self.value, int | np.integer)
         if whole and abs(number) > MOST:
             raise ValueError(f"value of Fixed must be at most 2^53 if it is a whole number, got {self.value!r}")

@@ -14,6 +14,8 @@ from thalweg.strategies.joint import JOINTS
 from thalweg.strategies.latents import LATENTS
 from thalweg.strategies.strategy import Strategy
 
+MOST = 2**31 - 1
+"""Largest population."""
 PREFIX = "gnn-"
 
 
@@ -38,6 +40,8 @@ def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None
     """
     if popsize is not None:
         popsize = as_count(popsize, "popsize", least=2)
+        if popsize > MOST:
+            raise ValueError(f"popsize must be at most {MOST}, got {popsize}")
     if not isinstance(method, str):
         if not all(callable(getattr(method, name, None)) for name in ("init", "ask", "tell", "population")):
             raise TypeError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg._common.checks import shortened
+from thalweg._common.checks import dimensions, shortened
 
 logger = logging.getLogger("thalweg")
 
@@ -81,7 +81,7 @@ def _listed(given: Any, name: str, n: int) -> list[Any]:
     if len(entries) != n:
         raise ValueError(f"{name} must hold the constraint values of each of the {n} points of X, got {len(entries)}")
     for entry in entries:
-        if entry is not None and np.ndim(entry) != 1:
+        if entry is not None and dimensions(entry) != 1:
             raise ValueError(f"{name} must hold a sequence of numbers for each point, shape (n, m), got {shortened(entry)}")
     return entries
 

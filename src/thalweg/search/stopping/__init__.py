@@ -6,7 +6,7 @@ Host and batch test the criteria, `options` sets their tolerances by name, resul
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from thalweg._common.checks import as_number
+from thalweg._common.checks import as_number, shortened
 from thalweg.search.stopping.budget import (
     CALLBACK,
     FTARGET,
@@ -113,6 +113,8 @@ class Tolerances:
         if options is not None and not isinstance(options, Mapping):
             raise TypeError(f"options must be a dictionary, got {options!r}")
         given = dict(options or {})
+        if odd := [name for name in given if not isinstance(name, str)]:
+            raise TypeError(f"options must have texts as names, got {shortened(odd[0])}")
         names = [each.name for each in _tolerances() if each.option]
         return cls(**{name: given.pop(name) for name in names if name in given}), given
 

@@ -53,10 +53,10 @@ class Budget:
     def checked(cls, max_evals: Any, max_iter: Any, ftarget: Any, timeout: Any) -> "Budget":
         """Make a budget from a user's arguments."""
         return cls(
-            None if max_evals is None or max_evals == inf else as_count(max_evals, "max_evals"),
-            None if max_iter is None or max_iter == inf else as_count(max_iter, "max_iter"),
+            None if _is_open(max_evals) else as_count(max_evals, "max_evals"),
+            None if _is_open(max_iter) else as_count(max_iter, "max_iter"),
             None if ftarget is None else as_number(ftarget, "ftarget"),
-            None if timeout is None or timeout == inf else as_positive(timeout, "timeout"),
+            None if _is_open(timeout) else as_positive(timeout, "timeout"),
         )
 
     @cached_property
@@ -71,6 +71,10 @@ class Budget:
             return {}
         counts = Counts(nfev, nit, best_f, elapsed)
         return {limit.name: value for limit, value in self.limits if limit.reached(counts, value)}
+
+
+def _is_open(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and value == inf)
 
 
 def default_max_iter(d: int, popsize: int) -> int:
