@@ -10,10 +10,13 @@ population at a random point whenever a run ends, and has 300 d evaluations in a
 """
 
 import contextlib
+import multiprocessing
 import os
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product, starmap
 from typing import Any
 
 import cma
@@ -193,6 +196,7 @@ def main() -> None:
     parser.add_argument("--instances", type=int, nargs="+", default=list(REPORT), help="instances (default: 6 to 10)")
     parser.add_argument("--entrants", nargs="+", default=list(ENTRANTS), choices=list(ENTRANTS), help="by default all")
     parser.add_argument("--dimensions", type=int, nargs="+", default=list(DIMENSIONS), help="by default 5, 10, 20")
+    parser.add_argument("--jobs", type=int, default=1, help="problems at the same time, each in a process (default: 1)")
     add_table(parser)
     options = parser.parse_args()
     if options.table is None:
@@ -200,11 +204,13 @@ def main() -> None:
         meta = provenance("integers", packages, budget=f"{BUDGET} d")
         rows = load_rows(options.out, meta)
         done = {(row["entrant"], row["d"], row["f"], row["instance"]) for row in rows}
-        for instance in options.instances:
-            for d in options.dimensions:
-                for entrant in options.entrants:
-                    new = [f for f in FUNCTIONS if (entrant, d, f, instance) not in done]
-                    rows.extend(measure(entrant, d, f, instance) for f in new)
+        wanted = product(options.instances, options.dimensions[::-1], options.entrants, FUNCTIONS)
+        tasks = [(entrant, d, f, i) for i, d, entrant, f in wanted if (entrant, d, f, i) not in done]
+        with ProcessPoolExecutor(options.jobs, multiprocessing.get_context("spawn")) as pool:
+            found = pool.map(measure, *zip(*tasks, strict=True)) if options.jobs > 1 and tasks else starmap(measure, tasks)
+            for count, row in enumerate(found, 1):
+                rows.append(row)
+                if count % len(FUNCTIONS) == 0 or count == len(tasks):
                     save_rows(options.out, meta, rows)
     deliver(show(read_rows(options.out)), options.table, "integers")
 

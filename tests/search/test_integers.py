@@ -6,11 +6,12 @@ import pytest
 from scipy.stats import norm
 
 from thalweg.batch.run_restarts import run_restarts
-from thalweg.compiled.whole import folded, least_probability, margin
+from thalweg.compiled.whole import centred, least_probability, margin, redrawn, settled
 from thalweg.search.minimize import minimize
 from thalweg.search.optimizer import Optimizer
 from thalweg.space import Integer, Real, Space, make_scaled_space
 from thalweg.strategies.latents import CMAES
+from thalweg.strategies.latents.cma_parameters import cma_parameters
 
 D = 6
 
@@ -59,19 +60,61 @@ def test_the_margin_holds_after_each_generation(space):
             assert np.all(np.abs(shift[enough]) < 1e-12)
 
 
-def test_numbers_beyond_the_bounds_count_as_their_images():
-    space = make_scaled_space([(0, 1), (0, 1), (-5, 5)], 3, 1.0, integers=[0, 1])[0]
+def test_numbers_beyond_the_bounds_count_as_their_images_and_others_than_the_mean_s_as_centres():
+    space = make_scaled_space([(0, 1), (0, 9), (-5, 5)], 3, 1.0, integers=[0, 1])[0]
     with jax.enable_x64(True):
         latent = CMAES()
-        state = latent.init(jax.random.key(1), np.array([1.0, 0.0, 0.5]), 1.5)
+        state = latent.init(jax.random.key(1), np.array([1.0, 4.0, 0.5]), 1.5)
         state = state._replace(root=jax.numpy.asarray([[1.0, 0.2, 0.0], [0.1, 1.0, 0.3], [0.0, 0.5, 1.0]]))
         e, y, state = latent.ask(state)
-        drawn, points = folded(latent, state, space.cells(y), e, y)
+        cells, own, f = space.cells(y), space.cells(np.asarray(state.mean)), np.arange(len(y))[::-1] * 1.0
+        e, y = np.asarray(e), np.asarray(y)
+        drawn, points = (np.asarray(part) for part in redrawn(latent, state, centred(cells, own, f), e, y))
         same = np.all(points == y, -1)
         assert 0 < same.sum() < len(y)
         assert np.array_equal(drawn[same], e[same])
         np.testing.assert_allclose(latent.place(state, drawn), points, atol=1e-12)
-        assert np.array_equal(space.to_objective(np.asarray(points))[:, :2], space.to_objective(np.asarray(y))[:, :2])
+    assert np.array_equal(space.to_objective(points)[:, :2], space.to_objective(y)[:, :2])
+    half = len(y) - len(y) // 2
+    assert np.array_equal(points[:half], cells.inside[:half])
+    others = (cells.number != own.number)[half:, :2]
+    assert others.any()
+    assert np.array_equal(points[half:, :2][others], cells.centre[half:, :2][others])
+    # what the others moved is made up for, unless all beside the mean are at its centre
+    better, inside, mine = points[half:, 1], np.asarray(cells.inside)[half:, 1], ~others[:, 1]
+    assert np.isclose(better.mean(), inside.mean()) or np.allclose(better[mine], own.centre[1])
+
+
+def test_the_step_size_follows_the_coordinates_that_have_not_settled():
+    """Beside settled coordinates without correlations to them, the others have the step size of a search of their own."""
+    with jax.enable_x64(True):
+        latent, rng = CMAES(popsize=8), np.random.default_rng(3)
+        before = latent.init(jax.random.key(1), np.zeros(5), 0.5)._replace(generation=np.asarray(50))
+        part = rng.normal(size=(3, 3))
+        root = np.diag(np.full(5, 1e-3))
+        root[:3, :3] = part
+        before = before._replace(root=root)
+        after = before._replace(sigma_path=np.array([1.1, -1.5, 0.3, 0.1, 0.2]), sigma=np.asarray(0.6))
+        free = np.arange(5) < 3
+        p, chi = cma_parameters(5, 8), cma_parameters(3, 8).chi
+        length = np.linalg.norm(after.sigma_path[:3])
+        found = latent.resized(before, after, free)
+        assert np.isclose(found.sigma, 0.5 * np.exp(p.cs / p.damps * (length / chi - 1)), rtol=1e-9)
+        turned = root @ np.linalg.qr(rng.normal(size=(5, 5)))[0]  # another root of the same covariance
+        path = np.linalg.solve(turned, root @ after.sigma_path)
+        again = latent.resized(before._replace(root=turned), after._replace(sigma_path=path), free)
+        assert np.isclose(again.sigma, found.sigma, rtol=1e-9)
+        for none in (free | True, free & False):
+            assert latent.resized(before, after, none).sigma == 0.6
+
+
+def test_coordinates_have_settled_where_the_margin_holds_them(space):
+    with jax.enable_x64(True):
+        mean = space.to_search(np.array([0.0, 40.0, 1.2, 7.0, 0.3]))
+        for size, which in ((1e-6, [True] * 4 + [False]), (50.0, [False] * 5)):
+            std = np.full(5, size)
+            factors, shift = (np.asarray(part) for part in margin(space.cells(mean), mean, std, 8))
+            assert np.asarray(settled(space.cells(mean + shift), factors * std, 8)).tolist() == which
 
 
 def test_whole_numbers_alone():

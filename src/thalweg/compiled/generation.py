@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from thalweg.compiled.whole import folded, margin
+from thalweg.compiled.whole import cells_at, centred, margin, redrawn, settled
 from thalweg.space import SpaceMap
 from thalweg.strategies.strategy import Array, HasShift, HasSqueeze, Info, State, Strategy
 
@@ -36,15 +36,18 @@ def learn(strategy: Strategy, state: State, e: Array, y: Array, f: Array, space:
 
     The space, if given, has whole numbers, which the strategy learns about as they are, and cannot settle on too early.
     """
-    cells = None if space is None or not isinstance(strategy, HasShift) else space.cells(y, jnp)
-    if cells is not None:
-        e, y = folded(strategy, state, cells, e, y)
-    state, info = strategy.tell(state, e, y, f)
+    if space is None or not isinstance(strategy, HasShift) or space.cells(y, jnp) is None:
+        state, info = strategy.tell(state, e, y, f)
+        return Learned(state, *strategy.spread(state), info)
     mean, std = strategy.spread(state)
-    own = None if cells is None or space is None else space.cells(mean, jnp)
-    if own is None or not isinstance(strategy, HasShift):
-        return Learned(state, mean, std, info)
-    factors, shift = margin(own, mean, std, len(f))
+    own = cells_at(space, mean)
+    e, y = redrawn(strategy, state, centred(cells_at(space, y), own, f), e, y)
+    told, info = strategy.tell(state, e, y, f)
+    state = strategy.resized(state, told, ~settled(own, std, len(f)))
+    mean, std = strategy.spread(state)
+    if "sigma" in info:
+        info["sigma"] = info["sigma"] * std[0] / strategy.spread(told)[1][0]
+    factors, shift = margin(cells_at(space, mean), mean, std, len(f))
     state = strategy.shifted(strategy.squeezed(state, factors), shift)
     return Learned(state, mean + shift, std * factors, info)
 

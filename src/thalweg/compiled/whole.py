@@ -1,4 +1,4 @@
-"""Whole numbers in a search over R^d: a margin keeps the neighbouring ones in reach, docs/math.md (46) to (48).
+"""Whole numbers in a search over R^d: a margin keeps the neighbouring ones in reach, docs/math.md (46) to (48) and (56).
 
 A search that rounds some of its coordinates stalls: once their standard deviations are far below a step, all points of a
 generation have the same whole numbers, and nothing makes the deviations larger again. Here the search distribution is widened
@@ -20,14 +20,46 @@ def whole_coordinates(space: SpaceMap, mean: Array) -> Array | None:
     return None if cells is None else cells.whole
 
 
-def folded(strategy: Strategy, state: State, cells: Cells, e: Array, y: Array) -> tuple[Array, Array]:
-    """Return draws and points with whole numbers beyond their bounds as the images inside that were evaluated, (47).
+def cells_at(space: SpaceMap, y: Array) -> Cells:
+    """Return the cells in which points lie, of a space that has whole numbers."""
+    cells = space.cells(y, jnp)
+    if cells is None:
+        raise TypeError("the space has no whole numbers")
+    return cells
 
-    The mean, which is an average of such points, then stays where the numbers beside it are those that it stands for.
+
+def centred(cells: Cells, own: Cells, f: Array) -> Array:
+    """Return the points that a strategy learns from instead of those in `cells`, given the mean's cells, (47).
+
+    A number beyond its bounds becomes the image inside that was evaluated, so that the mean stays where the numbers beside it
+    are those that it stands for. In the better half a number other than the mean's moves to the centre of its cell: one that
+    has just crossed the border counts as the whole step that the objective has seen. The others make up for the bias.
     """
-    moved = jnp.any(cells.inside != y, -1, keepdims=True)
-    change = strategy.invert(state, cells.inside) - strategy.invert(state, y)
-    return jnp.where(moved, e + change, e), cells.inside
+    at: Array = cells.inside
+    ranked = jnp.where(jnp.isnan(f), jnp.inf, f)
+    better = ranked < jnp.sort(ranked)[len(f) // 2]  # on a plateau none is
+    whole = better[:, None] & cells.whole
+    other = whole & (cells.number != own.number)
+    change: Array = other * (cells.centre - at)
+    bias = jnp.sum(change, 0)
+    room: Array = (whole & ~other) * (own.centre - at)
+    room = (room * bias < 0) * room  # towards the centre alone
+    least = jnp.sum(room, 0)
+    share = jnp.where(least == 0, 0.0, jnp.clip(-bias / jnp.where(least == 0, 1.0, least), 0.0, 1.0))
+    return at + change + share * room
+
+
+def redrawn(strategy: Strategy, state: State, points: Array, e: Array, y: Array) -> tuple[Array, Array]:
+    """Return draws and points of a generation y with `points` in its place, (47)."""
+    moved = jnp.any(points != y, -1, keepdims=True)
+    change = strategy.invert(state, points) - strategy.invert(state, y)
+    return jnp.where(moved, e + change, e), points
+
+
+def settled(cells: Cells, std: Array, popsize: int) -> Array:
+    """Return True for each coordinate of a mean in `cells` that only the margin keeps from settling, (56)."""
+    down, up = _distances(cells, std)
+    return cells.whole & (_farthest(cells, down, up) > (1 - 1e-6) * _reach(std, popsize))
 
 
 def margin(cells: Cells, mean: Array, std: Array, popsize: int) -> tuple[Array, Array]:
@@ -35,9 +67,8 @@ def margin(cells: Cells, mean: Array, std: Array, popsize: int) -> tuple[Array, 
     at: Array = cells.inside
     below: Array = cells.below
     above: Array = cells.above
-    z: Array = -norm.ppf(jnp.asarray(least_probability(mean.shape[-1], popsize), mean.dtype))
-    # distances to the two borders in standard deviations; at a bound there is only one
-    down, up = (at - below) / std, (above - at) / std
+    z = _reach(std, popsize)
+    down, up = _distances(cells, std)
     near_down, near_up = jnp.minimum(down, z), jnp.minimum(up, z)
     both = jnp.isfinite(below) & jnp.isfinite(above)
     wide = (above - below) / (near_down + near_up)
@@ -45,7 +76,7 @@ def margin(cells: Cells, mean: Array, std: Array, popsize: int) -> tuple[Array, 
     # with one neighbour only the mean comes no further away from it than the number itself
     lone = jnp.where(jnp.isfinite(above), jnp.maximum(at, cells.centre), jnp.minimum(at, cells.centre))
     reach = jnp.where(jnp.isfinite(above), above - lone, lone - below) / z
-    far = jnp.where(both, jnp.maximum(down, up), jnp.minimum(down, up)) > z
+    far = _farthest(cells, down, up) > z
     # beyond 2^53 numbers have no halves, and intervals no width
     lacking = cells.whole & far & (above > below)
     factors = jnp.where(lacking, jnp.where(both, wide, jnp.maximum(reach, std)) / std, 1.0)
@@ -56,3 +87,19 @@ def margin(cells: Cells, mean: Array, std: Array, popsize: int) -> tuple[Array, 
 def least_probability(d: int, popsize: int) -> float:
     """Return the least probability of a neighbour on one side: a generation has 1 / d of a point beyond the borders."""
     return 1 / (2 * d * popsize)
+
+
+def _reach(std: Array, popsize: int) -> Array:
+    """Return the distance in standard deviations beyond which the least probability lies."""
+    return -norm.ppf(jnp.asarray(least_probability(std.shape[-1], popsize), std.dtype))
+
+
+def _distances(cells: Cells, std: Array) -> tuple[Array, Array]:
+    """Return the distances to the two borders in standard deviations; at a bound there is only one."""
+    return (cells.inside - cells.below) / std, (cells.above - cells.inside) / std
+
+
+def _farthest(cells: Cells, down: Array, up: Array) -> Array:
+    """Return the distance to the farther border that there is."""
+    both = jnp.isfinite(cells.below) & jnp.isfinite(cells.above)
+    return jnp.where(both, jnp.maximum(down, up), jnp.minimum(down, up))

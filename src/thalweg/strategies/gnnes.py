@@ -216,7 +216,18 @@ class GNNES:
 
     def squeezed(self, state: GNNState, factors: Array) -> GNNState:
         """Return the state with the latent and the frame multiplied by factors around the mean; the bend stays as it is."""
-        latent, flow, centre = self.latent.squeezed(state.latent, factors), state.flow, state.latent.mean
+        return self._around(state, self.latent.squeezed(state.latent, factors), factors)
+
+    def resized(self, before: GNNState, state: GNNState, free: Array) -> GNNState:
+        """Return the state with the latent's step size that the coordinates `free` alone ask for, and the frame with it."""
+        latent = self.latent.resized(before.latent, state.latent, free)
+        if latent is state.latent:
+            return state
+        return self._around(state, latent, jnp.full(free.shape, latent.sigma / state.latent.sigma))
+
+    def _around(self, state: GNNState, latent: State, factors: Array) -> GNNState:
+        """Return the state with another latent, which was multiplied by factors, and the frame with it."""
+        flow, centre = state.flow, state.latent.mean
         if flow is None or flow.frame is None:
             return state._replace(latent=latent)
         flow = flow._replace(frame=flow.frame.squeezed(factors, centre))

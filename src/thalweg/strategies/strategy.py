@@ -125,6 +125,10 @@ class HasShift(HasSqueeze, Protocol):
         """Return the state with the search distribution translated by `shift`, (d,)."""
         ...
 
+    def resized(self, before: State, state: State, free: Array) -> State:
+        """Return the state that `tell` has made of `before` with the step size that the coordinates `free` alone ask for."""
+        ...
+
 
 @runtime_checkable
 class HasWarmStart(Protocol):

@@ -74,6 +74,10 @@ class Latent(ABC):
         """Translate the search distribution; evolution paths do not change."""
         return state._replace(mean=state.mean + shift)
 
+    def resized(self, before: Any, state: Any, free: Array) -> State:
+        """Return the state: only a step size that follows the path of the mean can tell coordinates apart."""
+        return state
+
     def balanced(self, state: Any) -> State:
         """Return the same distribution with a root near 1, once it has drifted away: sigma makes up for it, to the last bit.
 

@@ -10,6 +10,7 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+from jax.scipy.special import gammaln
 
 from thalweg.strategies import ranking
 from thalweg.strategies.latents.base import Latent
@@ -52,11 +53,34 @@ class CMAES(Latent):
         q = solve(state.root, moved.path)
         new = decay * jnp.eye(d, dtype=e.dtype) + p.c1 * jnp.outer(q, q) + p.cmu * (e * scaled[:, None]).T @ e
         values, vectors = jnp.linalg.eigh(new)
-        growth = (vectors * jnp.sqrt(jnp.maximum(values, 1e-12))) @ vectors.T
-        return moved._replace(root=state.root @ growth)
+        turn = (vectors * jnp.sqrt(jnp.maximum(values, 1e-12))) @ vectors.T
+        return moved._replace(root=state.root @ turn)
 
     def squeezed(self, state: CMAState, factors: Array) -> CMAState:
         return squeeze_path(super().squeezed(state, factors), factors)
+
+    def resized(self, before: CMAState, state: CMAState, free: Array) -> CMAState:
+        """Return the state with the step size of the path's part in the coordinates `free`, docs/math.md (56)."""
+        p = cma_parameters(len(free), self.population(len(free)), self.defaults, active=self.active)
+        count = jnp.sum(free)
+        chi = sqrt(2) * jnp.exp(gammaln((count + 1) / 2) - gammaln(jnp.maximum(count, 1) / 2))
+        sigma = before.sigma * growth(free_length(before.root, state.sigma_path, free) / chi, p)
+        return state._replace(sigma=jnp.where((count > 0) & (count < len(free)), sigma, state.sigma))
+
+
+def free_length(root: Array, path: Array, free: Array) -> Array:
+    """Return the length of a path of standard coordinates in the coordinates `free`, in units of their own covariance."""
+    if root.ndim == 1:
+        return jnp.linalg.norm(jnp.where(free, path, 0.0))
+    rows: Array = free[:, None] * (root / jnp.linalg.norm(root, axis=1, keepdims=True))
+    seen = rows @ path
+    correlations = rows @ rows.T + jnp.diag(jnp.where(free, 0.0, 1.0))
+    return jnp.sqrt(jnp.maximum(seen @ jnp.linalg.solve(correlations, seen), 0.0))
+
+
+def growth(length: Array, p: CMAParameters) -> Array:
+    """Return the factor of the step size after a path of this length, in units of its expected one, docs/math.md (5)."""
+    return jnp.exp(jnp.clip(p.cs / p.damps * (length - 1), -p.max_change, p.max_change))
 
 
 def squeeze_path(state: Any, factors: Array) -> Any:
@@ -76,10 +100,9 @@ def walk(state: CMAState, step: Array, p: CMAParameters) -> tuple[CMAState, Arra
     length = jnp.sum(sigma_path**2)
     moving = length / (1 - (1 - p.cs) ** (2 * (generation + p.ahead))) < p.stall
     path = (1 - p.cc) * state.path + jnp.where(moving, sqrt(p.cc * (2 - p.cc) * p.mueff), 0.0) * shift
-    change = p.cs / p.damps * (jnp.sqrt(length) / p.chi - 1)
     moved = state._replace(
         mean=state.mean + state.sigma * shift,
-        sigma=state.sigma * jnp.exp(jnp.clip(change, -p.max_change, p.max_change)),
+        sigma=state.sigma * growth(jnp.sqrt(length) / p.chi, p),
         path=path,
         sigma_path=sigma_path,
         generation=generation,
