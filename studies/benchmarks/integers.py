@@ -6,7 +6,8 @@
 24 functions in d = 5, 10, 20; of five variables four are whole numbers, with 2, 4, 8 and 16 values, and one is real. Every
 entrant starts in the middle of the ranges with standard deviations of 0.3 times their widths, begins again with twice the
 population at a random point whenever a run ends, and has 300 d evaluations in all. Counted are the 51 targets 10^2, 10^1.8,
-..., 10^-8 above the minimum. Instances 1 to 5 are those of the development, 6 to 10 those of the report.
+..., 10^-8 above the minimum. Instances 1 to 5 and 11 to 15 are those of the development, 6 to 10 those
+of the report.
 """
 
 import contextlib
