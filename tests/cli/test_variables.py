@@ -138,7 +138,7 @@ def test_forms_of_a_variable(text, variable):
 )
 def test_mistakes_in_a_variable_are_one_sentence(text, words):
     result = call("variables_for_tests:loss", "--var", text, *SHORT)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert words in result.stderr
     assert "--var" in result.stderr
     assert len(result.stderr.splitlines()) == 1
@@ -163,26 +163,26 @@ def test_mistakes_in_a_variable_are_one_sentence(text, words):
 def test_mistakes_in_a_file_are_one_sentence(folder, toml, words):
     (folder / "wrong.toml").write_text(toml)
     result = call("variables_for_tests:loss", "--space", "wrong.toml", *SHORT)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert words in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "words"),
+    ("arguments", "words"),
     [
-        ((*VARS, "--x0", "1,2,3"), 2, "take the place of --x0"),
-        ((*VARS, "--integers", "1"), 2, "take the place of --integers"),
-        ((*VARS, "--var", "g=1"), 1, "there is a variable 'g' already"),
-        (("--x0", "1,2,3", "--integers", "a"), 1, "--integers must be indices separated by commas"),
-        (("--x0", "1,2,3", "--log-coordinates", "3"), 1, "log must have indices from 0 to 2, got 3"),
-        (("--x0", "1,2,3", "--log-coordinates", "0", "--no-log"), 2, "--log-coordinates excludes --log and --no-log"),
-        (("--x0", "1,2,3", "--scale", "1,2"), 1, "scale must be one number or one for each of the 3 coordinates"),
+        ((*VARS, "--x0", "1,2,3"), "take the place of --x0"),
+        ((*VARS, "--integers", "1"), "take the place of --integers"),
+        ((*VARS, "--var", "g=1"), "there is a variable 'g' already"),
+        (("--x0", "1,2,3", "--integers", "a"), "--integers must be indices separated by commas"),
+        (("--x0", "1,2,3", "--log-coordinates", "3"), "log must have indices from 0 to 2, got 3"),
+        (("--x0", "1,2,3", "--log-coordinates", "0", "--no-log"), "--log-coordinates excludes --log and --no-log"),
+        (("--x0", "1,2,3", "--scale", "1,2"), "scale must be one number or one for each of the 3 coordinates"),
     ],
 )
-def test_mistakes_in_options_are_named(arguments, status, words):
+def test_mistakes_in_options_are_named(arguments, words):
     result = call("variables_for_tests:by_vector", *arguments, *SHORT)
-    assert result.exit_code == status
+    assert result.exit_code == 2
     assert words in result.stderr.splitlines()[-1]
 
 

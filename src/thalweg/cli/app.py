@@ -22,6 +22,12 @@ STUDIES = ("bench", "reproduce")
 """Commands of the package `thalweg-studies`, which may not be installed."""
 
 
+class Mistake(click.ClickException):
+    """A mistake in what was typed, or in a file that it names."""
+
+    exit_code = 2
+
+
 class Commands(click.Group):
     """The commands of this package and those of other packages; an expected error is printed as one sentence."""
 
@@ -43,7 +49,8 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (ImportError, OSError, ValueError) as error:  # a missing extra, an unwritable folder, a wrong value
-            raise click.ClickException(" ".join(str(error).split())) from error
+            kind = Mistake if isinstance(error, ValueError) else click.ClickException
+            raise kind(" ".join(str(error).split())) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -147,8 +147,9 @@ def minimize(
     stdout that is a number, or a JSON object with a number "f". An evaluation fails if the program exits with a status other
     than 0, prints no number, or takes more than --eval-timeout seconds.
 
-    Exit status: 0 if the run ended by itself, 1 after an error, 2 for invalid options, 130 after Ctrl-C, 143 after SIGTERM,
-    129 after SIGHUP. After a signal the best point so far is printed, and with --checkpoint the command that continues.
+    Exit status: 0 if the run ended by itself, 1 if it failed, 2 for a mistake in the command, 130 after Ctrl-C, 143 after
+    SIGTERM, 129 after SIGHUP. After a signal the best point so far is printed, and the command that continues if there is a
+    --checkpoint.
     """  # noqa: D301  (click needs the backspace character, which keeps the lines of the paragraph)
     own = {name: given.pop(name) for name in ("method", "model", "popsize", "restarts", "bipop")}
     settings = RunSettings(**given)

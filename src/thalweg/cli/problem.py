@@ -1,18 +1,19 @@
 """Parsing of the problem on the command line: starting point, step, bounds, options, and the function."""
 
 import contextlib
-import csv
 import difflib
 import importlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from thalweg._common.checks import listed, shortened
+from thalweg.cli.files import read_file
 from thalweg.search.campaign import first_point
 from thalweg.space import make_scaled_space
 
@@ -30,7 +31,9 @@ def read_bounds(text: str) -> Pair | list[Pair]:
     """
     if text.startswith("@"):
         found = read_file(text[1:], "--bounds")
-        return [_pair(row, text) for row in (found if isinstance(found, list) else [])]
+        if not isinstance(found, list) or not found:
+            raise ValueError(f"--bounds {text} must hold a pair of numbers for each coordinate, got {shortened(found)}")
+        return [_pair(row, text) for row in found]
     pairs = [_pair(part.split(","), text) for part in text.strip().strip(";").split(";")]
     return pairs[0] if len(pairs) == 1 else pairs
 
@@ -140,23 +143,6 @@ def find_function(target: str) -> Callable[..., Any]:
     return found
 
 
-def read_file(name: str, option: str) -> Any:
-    """Return the lists of numbers in a .json, .csv or .npy file; from a result written by --out, its x."""
-    path = Path(name)
-    if path.suffix == ".json":
-        try:
-            found: Any = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{option} @{name}: the file is not valid JSON ({error})") from None
-        return found["x"] if isinstance(found, dict) and "x" in found else found
-    if path.suffix == ".csv":
-        with path.open(newline="", encoding="utf-8") as file:
-            return [row for row in csv.reader(file) if row]
-    if path.suffix == ".npy":
-        return np.load(path, allow_pickle=False).tolist()
-    raise ValueError(f"{option} @{name}: the file must end in .json, .csv or .npy")
-
-
 def _imported(name: str, target: str) -> Any:
     try:
         return importlib.import_module(name)
@@ -171,14 +157,24 @@ def _imported(name: str, target: str) -> Any:
 def _numbers(text: str, option: str, forms: str) -> np.ndarray:
     found: Any = read_file(text[1:], option) if text.startswith("@") else text.split(",")
     try:
-        return np.atleast_1d(np.array(found, dtype=object).ravel().astype(float))
-    except (TypeError, ValueError):
-        raise ValueError(f"{option} must be {forms}, got {shortened(text)}") from None
+        values = np.array(found, dtype=object)
+        if any(isinstance(value, bool) for value in values.flat):
+            raise TypeError
+        numbers = np.atleast_1d(values.astype(float))
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # the last one for lists in more than 32 lists
+        got = f"; the file has {shortened(found)}" if text.startswith("@") else ""
+        raise ValueError(f"{option} must be {forms}, got {shortened(text)}{got}") from None
+    if numbers.size == 0 or max(numbers.shape) < numbers.size:
+        raise ValueError(f"{option} {text} must hold one row or one column of numbers, got shape {numbers.shape}")
+    if np.any(np.isnan(numbers)):
+        raise ValueError(f"{option} must be {forms}, got nan in {shortened(text)}")
+    return numbers.ravel()
 
 
 def _pair(sides: Any, text: str) -> Pair:
-    if not isinstance(sides, Sequence) or len(sides) != 2:
-        raise ValueError(f'--bounds must be one pair "low,high" or several pairs separated by semicolons, got {text!r}')
+    if not isinstance(sides, list | tuple) or len(cast("Sequence[Any]", sides)) != 2:
+        got = f"; the file has {shortened(sides)} where a pair should be" if text.startswith("@") else ""
+        raise ValueError(f'--bounds must be one pair "low,high" or several pairs separated by semicolons, got {text!r}{got}')
     low, high = (_side(side, text) for side in sides)
     return low, high
 
@@ -186,13 +182,18 @@ def _pair(sides: Any, text: str) -> Pair:
 def _side(value: Any, text: str) -> float | None:
     word = "" if value is None else str(value).strip().lower()
     try:
-        return None if word in OPEN else float(word)
+        number = None if word in OPEN else float(word)
+        if number is None or not isnan(number):
+            return number
     except ValueError:
-        raise ValueError(f"--bounds must hold numbers, or nothing for an unbounded side, got {value!r} in {text!r}") from None
+        pass
+    raise ValueError(
+        f"--bounds must hold numbers, or nothing for an unbounded side, got {shortened(value)} in {shortened(text)}"
+    )
 
 
 def _value(text: str) -> Any:
     for parse in (json.loads, float):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             return parse(text)
     return text

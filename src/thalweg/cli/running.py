@@ -47,7 +47,9 @@ def run_and_report(
     ):
         try:
             result = run(workers=workers, **progress)
-        except (RuntimeError, TypeError) as error:  # all evaluations have failed; an option of the wrong type
+        except TypeError as error:  # an option of the wrong type
+            raise ValueError(str(error)) from error
+        except RuntimeError as error:  # all evaluations have failed
             raise click.ClickException(str(error)) from error
     seconds = elapsed + time.monotonic() - began
     if out is not None:

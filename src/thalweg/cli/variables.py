@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from thalweg._common.checks import listed, shortened
+from thalweg.cli.files import read_bytes
 from thalweg.space import Fixed, Integer, Real, Space
 from thalweg.space.variables import CATEGORICAL, Variable
 
@@ -58,7 +59,9 @@ def read_variable(text: str) -> tuple[str, Variable]:
 def read_toml(file: Path) -> dict[str, Variable]:
     """Return the variables of a TOML file: a table with the keys of `FIELDS` for each, or a number for a fixed value."""
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = tomllib.loads(read_bytes(file, f"--space {str(file)!r}").decode())
+    except RecursionError:
+        raise ValueError(f"--space {str(file)!r} is not valid TOML: its tables or lists are too deep") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"--space {str(file)!r} is not valid TOML: {error}") from None
     variables: dict[str, Variable] = {}

@@ -107,9 +107,9 @@ def _unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if "meta" not in members:
             raise RefusedError("was not written by Thalweg; pass the name of another file")
         _check_sizes(archive.infolist(), len(data))
-        meta = json.loads(_array(archive.read(members.pop("meta"))).tobytes())
+        meta = json.loads(as_numbers(archive.read(members.pop("meta"))).tobytes())
         _check_format(meta)
-        return meta, {name: _array(archive.read(member)) for name, member in members.items()}
+        return meta, {name: as_numbers(archive.read(member)) for name, member in members.items()}
 
 
 def _check_sizes(members: list[zipfile.ZipInfo], available: int) -> None:
@@ -133,8 +133,8 @@ def _check_format(meta: Any) -> None:
         )
 
 
-def _array(data: bytes) -> np.ndarray:
-    """Return an array of numbers, if the data are exactly what numpy writes for one."""
+def as_numbers(data: bytes) -> np.ndarray:
+    """Return an array of numbers, if the data are exactly what `numpy.save` writes for one: of that size, and no objects."""
     header = HEADER.match(data)
     if header is None:
         raise ValueError("not an array of numbers")

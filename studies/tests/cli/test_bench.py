@@ -104,7 +104,7 @@ def test_a_failure_is_told_at_the_end(tmp_path, monkeypatch):
 )
 def test_errors_are_one_sentence(tmp_path, arguments, sentence):
     result = call("--quick", "--out", tmp_path / "out", *arguments)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert sentence in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert not (tmp_path / "out").exists()

@@ -60,7 +60,7 @@ def test_files_and_the_same_bytes_again(tmp_path, computed, part):
 def test_a_foreign_folder_is_one_sentence(tmp_path, computed):
     (tmp_path / "mine.txt").write_text("mine")
     result = call("fig4", "--quick", "--out", tmp_path)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "choose an empty or a new folder" in result.stderr
     assert result.stderr.count("\n") == 1
     assert not computed
@@ -70,7 +70,7 @@ def test_quick_and_full_results_do_not_mix(tmp_path, computed):
     call("table1", "--quick", "--seeds", 2, "--workers", 1, "--out", tmp_path)
     computed.clear()
     result = call("table1", "--seeds", 2, "--workers", 1, "--out", tmp_path)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "other settings" in result.stderr
     assert not computed
 

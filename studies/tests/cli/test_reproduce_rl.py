@@ -83,7 +83,7 @@ def test_one_environment_as_it_is_today(tmp_path, computed):
     assert {(unit.function, unit.dimension) for unit in computed} == {("swimmer", 16)}
     assert "# Direct policy search" in (tmp_path / "rl.md").read_text()
     result = call("rl", "--quick", "--workers", 1, "--only", "swimmer", "--out", tmp_path)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "other settings" in result.stderr
 
 
