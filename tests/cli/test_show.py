@@ -82,7 +82,7 @@ def test_what_is_no_run_is_refused_in_one_sentence(tmp_path, name, content, expe
     if content is not None:
         (tmp_path / name).write_bytes(content)
     result = call(tmp_path / name)
-    assert result.exit_code == 1
+    assert result.exit_code == (1 if content is None else 2)
     assert expected in result.stderr
     assert name in result.stderr
     assert len(result.stderr.splitlines()) == 1

@@ -149,7 +149,7 @@ def test_mistakes_in_a_variable_are_one_sentence(text, words):
     [
         ("rate = ", "is not valid TOML"),
         ("", "has no variables"),
-        ("rate = {low = 0, hihg = 1}", "variable 'rate' has 'hihg'; it may have 'low', 'high'"),
+        ("rate = {low = 0, hihg = 1}", "variable 'rate' has 'hihg'; did you mean 'high'? It may have 'low', 'high'"),
         ("rate = {low = 1, high = 0}", "variable 'rate': low of Real must be below high"),
         ("rate = {low = 1, high = 9, integer = 1}", "integer must be true or false, got 1"),
         ("rate = inf", "variable 'rate': value of Fixed must be finite"),
@@ -189,7 +189,7 @@ def test_mistakes_in_options_are_named(arguments, words):
 def test_a_wrong_name_in_the_function_is_told_by_names():
     result = call("variables_for_tests:typo", *VARS, *SHORT)
     assert result.exit_code == 1
-    assert "KeyError: 'ratio'; check that fun accepts a mapping with 'rate', 'width', 'g'" in result.stderr
+    assert "KeyError: 'ratio'; check that variables_for_tests:typo accepts a mapping with 'rate', 'width', 'g'" in result.stderr
 
 
 def test_a_file_is_the_space(folder):

@@ -161,12 +161,23 @@ def test_unknown_method():
 
 
 def test_unknown_options():
-    with pytest.raises(ValueError, match="option 'width' is unknown to method 'cma'; its options are 'defaults', 'active'"):
+    with pytest.raises(
+        ValueError, match="option 'width' is unknown to method 'cma'; its options are 'defaults', 'active', 'tolx', 'tolfun'"
+    ):
         make(options={"width": 3})
     with pytest.raises(ValueError, match=r"option 'width' is unknown to method 'gnn-xnes'; .* 'flow', 'step', 'frame', 'rate'"):
         make(method="gnn-xnes", options={"width": 3})
-    with pytest.raises(ValueError, match=r"option 'flow' must be an object or one of 'nice', .* got 'nicer'"):
+    with pytest.raises(
+        ValueError,
+        match=r"option 'flow' must be an object or a name, got 'nicer'; did you mean 'nice'\? The names are 'nice', 'realnvp'",
+    ):
         make(method="gnn-cma", options={"flow": "nicer"})
+    with pytest.raises(
+        ValueError, match=r"option 'tolfum' is unknown to method 'cma'; did you mean 'tolfun'\? .* 'tolfunhist'"
+    ):
+        make(options={"tolfum": 1e-4})
+    with pytest.raises(ValueError, match="option 'max_evals' is an argument of its own; pass max_evals=100"):
+        make(options={"max_evals": 100})
     with pytest.raises(ValueError, match="options 'active'"):
         make(method=make_strategy("cma"), options={"active": False})
 

@@ -1,5 +1,6 @@
 """Checks of arguments. Each returns the converted value, or raises an error that names the argument, the value and the fix."""
 
+import difflib
 import operator
 from collections.abc import Callable, Sequence
 from math import isfinite, isnan
@@ -126,3 +127,16 @@ def as_text(value: Any, show: Callable[[Any], str] = str) -> str:
 def listed(names: Sequence[str]) -> str:
     """Return the names in quotes, separated by commas."""
     return ", ".join(repr(name) for name in names)
+
+
+def one_of(name: Any, names: Sequence[str], what: str = "the names are") -> str:
+    """Return the end of an error about a name that is none of these: the one that was meant, if one is near, and all.
+
+    >>> one_of("CMMA", ["cma", "xnes"]), one_of("adam", ["cma"], "it may have")
+    ("did you mean 'cma'? The names are 'cma', 'xnes'", "it may have 'cma'")
+    """
+    lower = {each.lower(): each for each in names}
+    near = difflib.get_close_matches(as_text(name).lower(), lower, n=1)
+    return (
+        f"did you mean {lower[near[0]]!r}? {what[0].upper()}{what[1:]} {listed(names)}" if near else f"{what} {listed(names)}"
+    )

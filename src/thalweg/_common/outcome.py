@@ -17,6 +17,10 @@ logger = logging.getLogger("thalweg")
 Objective = Callable[..., Any]
 
 
+RETURNED = "the objective returned "
+"""Begin of the reason of a failure by a value that is no number."""
+
+
 class Failure(NamedTuple):
     """An evaluation that gave no number. Its point ranks last."""
 
@@ -24,7 +28,12 @@ class Failure(NamedTuple):
     error: BaseException | None = None
     """Exception that the objective raised, if any. One from another process carries the traceback there as a note."""
     answered: bool = False
-    """True if the objective returned something: then the objective as such works."""
+    """True if the objective came to its end, or the failure was dealt with before."""
+
+    @property
+    def no_number(self) -> bool:
+        """True if the objective returned something that is no number."""
+        return self.reason.startswith(RETURNED)
 
 
 NOT_FINISHED = Failure("the evaluation did not finish", answered=True)
@@ -96,7 +105,7 @@ def to_value(returned: Any) -> float | Failure:
         raise
     except BaseException as error:  # foreign objects may raise anything here
         logger.debug("the objective returned no number: %s", as_text(error))
-    return Failure(f"the objective returned {shortened(returned)}{shape}", answered=True)
+    return Failure(f"{RETURNED}{shortened(returned)}{shape}", answered=True)
 
 
 def raised(error: BaseException) -> Failure:

@@ -108,7 +108,7 @@ def run_restarts(
         options: Fields of the strategy and stop tolerances, as in `minimize`.
     """
     restarts = check_restarts(restarts, bipop)
-    tolerances, rest = Tolerances.pick(options)
+    tolerances, rest = Tolerances.pick(options, method)
     strategy = make_strategy(method, popsize, **rest)
     check_traceable(strategy, fun, "run_restarts")
     numbers = as_seeds(seeds)

@@ -3,6 +3,7 @@
 Modules of subcommands import rich inside functions, because `thalweg --help` imports all of them.
 """
 
+import re
 import sys
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -48,9 +49,17 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (ImportError, OSError, ValueError) as error:  # a missing extra, an unwritable folder, a wrong value
-            kind = Mistake if isinstance(error, ValueError) else click.ClickException
-            raise kind(" ".join(str(error).split())) from error
+        except click.UsageError as error:
+            if "unexpected extra argument" not in error.message:
+                raise
+            hint = "put quotes around a value that has spaces, and commas between numbers"
+            raise click.UsageError(f"{error.message.rstrip('.')}; {hint}", error.ctx) from error
+        except ValueError as error:
+            raise Mistake(as_options(" ".join(str(error).split()))) from error
+        except MemoryError as error:
+            raise Mistake("there is not enough memory; lower --dimension or --popsize") from error
+        except (ImportError, OSError) as error:  # a missing extra, a disk that is full
+            raise click.ClickException(" ".join(str(error).split())) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,6 +74,19 @@ def methods() -> None:
     names = thalweg.method_names()
     for name in names:
         click.echo(f"{name:<{max(map(len, names))}}  {describe(name)}")
+
+
+def as_options(sentence: str) -> str:
+    """Return an error with options in the place of Python's arguments.
+
+    >>> as_options("vectorized=True passes whole generations; leave workers=2 and max_evals out")
+    '--vectorized passes whole generations; leave --workers 2 and --max-evals out'
+    """
+    sentence = re.sub(r"\b(vectorized|asynchronous|bipop)=True\b", r"--\1", sentence)
+    sentence = re.sub(r"(?<!-)\b(workers|restarts|popsize)=(\w+)", r"--\1 \2", sentence)
+    return re.sub(
+        r"(?<![-\w'])(max_evals|max_iter|eval_timeout)\b(?!=)", lambda name: f"--{name[0].replace('_', '-')}", sentence
+    )
 
 
 def load(plugin: EntryPoint) -> click.Command:

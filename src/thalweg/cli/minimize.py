@@ -180,6 +180,7 @@ def minimize(
         for name in (name for name, value in replaced.items() if value is not None):
             raise click.UsageError(f"--var and --space take the place of {name}; describe it there, as in rate=0..1:x0=0.5")
         start, box, d = space.as_vector() if as_vector else space, None, space.d
+    settings.check_command(space.names if space is not None and not as_vector else None, d)
     run = partial(
         thalweg.minimize,
         settings.objective(),

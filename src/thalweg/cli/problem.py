@@ -136,7 +136,8 @@ def find_function(target: str) -> Callable[..., Any]:
         if not hasattr(found, part):
             public = [known for known in dir(found) if not known.startswith("_")]
             near = difflib.get_close_matches(part, public, n=3)
-            raise ValueError(f"{place!r} has no {part!r}" + (f"; did you mean {listed(near)}?" if near else ""))
+            hint = f"did you mean {listed(near)}?" if near else "define it there, or name another function"
+            raise ValueError(f"{place!r} has no {part!r}; {hint}")
         found = getattr(found, part)
     if not callable(found):
         raise ValueError(f"{target!r} must be a function, but is {shortened(found)}")

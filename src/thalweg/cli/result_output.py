@@ -1,6 +1,11 @@
 """Output of a result: a summary as text, and all of it as a JSON file."""
 
+import contextlib
 import json
+import os
+import sys
+import tempfile
+from collections.abc import Generator
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +17,9 @@ from thalweg.storage.atomic import write_text
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
+
+STDOUT = Path("-")
+"""The name that --out has for stdout."""
 
 
 def summary(result: "OptimizeResult", seconds: float) -> str:
@@ -41,14 +49,41 @@ def write_result(path: Path, result: "OptimizeResult", seconds: float) -> None:
     fields = {name: value for name, value in result.items() if name not in ("space", "history")}
     if not isinstance(result.method, str):
         del fields["method"]
-    write_text(path, json.dumps(as_json({**fields, "seconds": seconds}), indent=1, allow_nan=False) + "\n")
+    text = json.dumps(as_json({**fields, "seconds": seconds}), indent=1, allow_nan=False) + "\n"
+    if path == STDOUT:
+        sys.stdout.write(text)
+    else:
+        write_text(path, text)
 
 
 def check_writable(path: Path) -> None:
     """Raise an error before the run if its result could not be written to this path; create the missing folders."""
     if path.is_dir():
         raise ValueError(f"--out must name a file, but {str(path)!r} is a folder")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent == Path("/dev") or (path.exists() and not path.is_file()):
+        raise ValueError(f"--out must name a file, but {str(path)!r} is none; pass - for stdout")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise ValueError(f"--out {str(path)!r} cannot be written: {error.strerror or error}; pass another name") from None
+
+
+@contextlib.contextmanager
+def stdout_kept(wanted: bool) -> Generator[None, None, None]:
+    """Send to stderr what an objective prints here and in processes that start meanwhile, to keep stdout for the result."""
+    if not wanted:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def as_json(value: Any) -> Any:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from thalweg.cli.engines import describe_workers, open_workers
-from thalweg.cli.result_output import check_writable, summary, write_result
+from thalweg.cli.result_output import STDOUT, check_writable, stdout_kept, summary, write_result
 from thalweg.cli.settings import RunSettings, resume_command
+from thalweg.evaluate import AllFailedError
 from thalweg.search.continuing import notices
 from thalweg.search.stopping import Budget
 
@@ -36,11 +37,12 @@ def run_and_report(
 
     `elapsed` holds the seconds that a continued run had taken before.
     """
-    if settings.out is not None:
+    if settings.out not in (None, STDOUT):
         check_writable(settings.out)
-    out = None if settings.out is None else settings.out.absolute()  # a function may change the working directory
+    out = settings.out if settings.out in (None, STDOUT) else settings.out.absolute()  # a function may change the directory
     began = time.monotonic()
     with (
+        stdout_kept(out == STDOUT),
         signals_as_interrupts() as caught,
         open_workers(settings) as workers,
         progress_arguments(settings, title, budget, elapsed) as progress,
@@ -49,12 +51,14 @@ def run_and_report(
             result = run(workers=workers, **progress)
         except TypeError as error:  # an option of the wrong type
             raise ValueError(str(error)) from error
-        except RuntimeError as error:  # all evaluations have failed
+        except AllFailedError as error:
+            raise click.ClickException(f"{error.problem}; {settings.advice(error.accepts)}") from error
+        except RuntimeError as error:  # the workers cannot be replaced
             raise click.ClickException(str(error)) from error
     seconds = elapsed + time.monotonic() - began
     if out is not None:
         write_result(out, result, seconds)
-    click.echo(summary(result, seconds))
+    click.echo(summary(result, seconds), err=out == STDOUT)
     if "interrupt" in result.stop:
         ctx = click.get_current_context()
         if checkpoint is not None:

@@ -1,16 +1,18 @@
 """The options that `thalweg minimize` and `thalweg resume` share: the objective, its workers, the budgets and the output."""
 
+import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import click
 
+from thalweg._common.checks import one_of
 from thalweg.cli.problem import find_function
 from thalweg.evaluate import ENGINES
-from thalweg.objectives.command import Command
+from thalweg.objectives.command import COORDINATE, PLACEHOLDER, Command
 from thalweg.search.stopping import Budget
 
 Decorator = Callable[[Any], Any]
@@ -44,11 +46,16 @@ EVALUATION: tuple[Decorator, ...] = (
         "--log", help="File ending in .jsonl or .parquet that records every evaluation.  [default: beside the checkpoint]"
     ),
     click.option("--no-log", is_flag=True, help="Do not record the evaluations."),
-    click.option("--out", type=click.Path(path_type=Path), help="JSON file for the complete result.  [default: none]"),
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        help="JSON file for the complete result; - is stdout, which then has nothing else.  [default: none]",
+    ),
     click.option("--plain", is_flag=True, help="Show progress as one line instead of a panel."),
     click.option("--quiet", is_flag=True, help="Show no progress and no warnings."),
 )
 
+MOST_WORKERS = 10_000
 BUDGETS = {
     "--max-evals": ("Stop at this number of evaluations.", "no limit"),
     "--max-iter": ("Stop after this number of generations.", "pycma's limit if there is no --max-evals and no --timeout"),
@@ -105,8 +112,9 @@ class RunSettings:
             raise click.UsageError("--address needs --engine ray or dask")
         if self.log is not None and self.no_log:
             raise click.UsageError("--log and --no-log exclude each other")
-        if self.workers is not None and (self.workers == 0 or self.workers < -1):
-            raise click.UsageError(f"--workers must be at least 1, or -1 for one for each CPU, got {self.workers}")
+        if self.workers is not None and (self.workers == 0 or not -1 <= self.workers <= MOST_WORKERS):
+            limits = f"at least 1 and at most {MOST_WORKERS}, or -1 for one for each CPU"
+            raise click.UsageError(f"--workers must be {limits}, got {self.workers}")
 
     @property
     def name(self) -> str:
@@ -125,11 +133,28 @@ class RunSettings:
         """The limits that were given."""
         return Budget.checked(self.max_evals, self.max_iter, self.ftarget, self.timeout)
 
+    def advice(self, accepts: str) -> str:
+        """Return what to look at if each evaluation fails; `accepts` is what a function must accept."""
+        if self.command is not None:
+            return "run the command by hand, with a point in the place of its placeholders"
+        return f"check that {self.target} accepts {'a generation of shape (popsize, d)' if self.vectorized else accepts}"
+
     def objective(self) -> Callable[..., Any]:
         """Return the function, or the program as one; a program gets --eval-timeout itself, to end all its processes."""
         if self.command is not None:
             return Command(self.command, timeout=self.eval_timeout, shell=self.shell, scratch=self.scratch)
         return find_function(self.target or "")
+
+    def check_command(self, names: Sequence[str] | None, d: int | None) -> None:
+        """Raise a ValueError if a placeholder of --command stands for nothing in a point of these names, or of size d."""
+        if self.command is None or (names is None and d is None):
+            return
+        Command(self.command, shell=self.shell).words([1.0] * (d or 0) if names is None else dict.fromkeys(names, 1.0))
+        for found in set(PLACEHOLDER.findall(self.command)) - {"here", *(names or ())}:
+            if names is not None and not COORDINATE.fullmatch(found) and difflib.get_close_matches(found, names):
+                raise ValueError(
+                    f"--command has {{{found}}}, which is no variable; {one_of(found, names, 'the variables are')}"
+                )
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `thalweg.minimize` and `thalweg.resume` that follow from these settings."""

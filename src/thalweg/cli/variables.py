@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from thalweg._common.checks import listed, shortened
+from thalweg._common.checks import listed, one_of, shortened
 from thalweg.cli.files import read_bytes
 from thalweg.space import Fixed, Integer, Real, Space
 from thalweg.space.variables import CATEGORICAL, Variable
@@ -74,8 +74,8 @@ def read_toml(file: Path) -> dict[str, Variable]:
             continue
         if any(isinstance(value, str | list) for value in given.values()):
             raise ValueError(f"{where} {CATEGORICAL}")
-        if unknown := given.keys() - set(FIELDS):
-            raise ValueError(f"{where} has {listed(sorted(unknown))}; it may have {listed(FIELDS)}")
+        if unknown := sorted(given.keys() - set(FIELDS)):
+            raise ValueError(f"{where} has {listed(unknown)}; {one_of(unknown[0], FIELDS, 'it may have')}")
         integer = given.get("integer", False)
         if not isinstance(integer, bool):
             raise ValueError(f"{where}: integer must be true or false, got {shortened(integer)}")

@@ -6,8 +6,19 @@ most; after that the point ranks last and the run goes on.
 
 from thalweg.evaluate.base import Engine, EngineFactory, PointId
 from thalweg.evaluate.dask_engine import Dask
-from thalweg.evaluate.evaluator import Evaluator, Interrupted
+from thalweg.evaluate.evaluator import AllFailedError, Evaluator, Interrupted
 from thalweg.evaluate.ray_engine import Ray
 from thalweg.evaluate.registry import ENGINES, Workers
 
-__all__ = ["ENGINES", "Dask", "Engine", "EngineFactory", "Evaluator", "Interrupted", "PointId", "Ray", "Workers"]
+__all__ = [
+    "ENGINES",
+    "AllFailedError",
+    "Dask",
+    "Engine",
+    "EngineFactory",
+    "Evaluator",
+    "Interrupted",
+    "PointId",
+    "Ray",
+    "Workers",
+]

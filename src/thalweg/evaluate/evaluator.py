@@ -11,7 +11,7 @@ import numpy as np
 from thalweg._common.checks import as_count, as_positive, listed, shortened
 from thalweg._common.constrained_objective import Rows
 from thalweg._common.mapping_objective import MappingObjective
-from thalweg._common.outcome import NOT_FINISHED, Failure, Objective, Outcome, showable
+from thalweg._common.outcome import NOT_FINISHED, RETURNED, Failure, Objective, Outcome, showable
 from thalweg.evaluate.base import Engine, PointId
 from thalweg.evaluate.point_queue import PointQueue
 from thalweg.evaluate.registry import Workers, choose
@@ -32,6 +32,13 @@ class Interrupted(KeyboardInterrupt):
         """Constraint values, if there are any."""
         self.values = values
         """Function values of the generation, NaN where the evaluation had not finished."""
+
+
+class AllFailedError(RuntimeError):
+    """Raised if each evaluation of the first generation has failed."""
+
+    problem = accepts = ""
+    """Parts of the sentence: what has happened, and what the objective must accept."""
 
 
 class Evaluator(AbstractContextManager["Evaluator"]):
@@ -78,7 +85,9 @@ class Evaluator(AbstractContextManager["Evaluator"]):
         self.first_error: BaseException | None = None
         """First exception that the objective raised."""
         self.answered = False
-        """True once the objective has returned anything."""
+        """True once the objective has returned a number."""
+        self.no_number = True
+        """True as long as each failure was one of an objective that came to its end."""
         self.rows: list[Rows | None] | None = None
         """Constraint values of the last generation, by point; None without any."""
 
@@ -150,18 +159,21 @@ class Evaluator(AbstractContextManager["Evaluator"]):
         self._queue().cancel_all()
 
     def raise_if_all_failed(self) -> None:
-        """Raise a RuntimeError if all evaluations so far have raised, died or taken too long."""
+        """Raise an `AllFailedError` if all evaluations so far have failed, a TypeError if none returned a number."""
         if self.answered or not self.failures:
             return
+        if self.no_number:
+            fix = "a `return` is missing" if f"{self.first_failure} ".startswith(f"{RETURNED}None ") else "return one"
+            raise TypeError(f"{self.first_failure} and no number at any of the first {self.failures} points: {fix}")
         error = self.first_error
         how = f"with {type(error).__name__}: {error}" if error is not None else f"because {self.first_failure}"
-        accepts = "a point of shape (d,), or with vectorized=True (n, d)"
+        accepts, more = "a point of shape (d,)", ", or with vectorized=True (n, d)"
         if isinstance(self.fun, MappingObjective):
-            accepts = f"a mapping with {listed(self.fun.names)}"
-        raise RuntimeError(
-            f"all {self.failures} evaluations so far have failed, the first one {how}; check that fun accepts {accepts}, and "
-            "the args given"
-        ) from error
+            accepts, more = f"a mapping with {listed(self.fun.names)}", ""
+        problem = f"all {self.failures} evaluations so far have failed, the first one {how}"
+        failed = AllFailedError(f"{problem}; check that fun accepts {accepts}{more}, and the args given")
+        failed.problem, failed.accepts = problem, accepts
+        raise failed from error
 
     def __exit__(self, *_: object) -> None:
         if isinstance(self.engine, Engine):
@@ -229,7 +241,8 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             self.answered = True
             return
         self.failures += 1
-        self.answered = self.answered or failure.answered
+        self.answered = self.answered or (failure.answered and not failure.no_number)
+        self.no_number = self.no_number and failure.no_number
         error = None if failure.error is None or self.first_error is not None else showable(failure.error)
         self.first_error = error if self.first_error is None else self.first_error
         if self.first_failure is None:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from math import isfinite
 from typing import Any, Literal, get_args
 
-from thalweg._common.checks import as_flag, as_number, listed, shortened
+from thalweg._common.checks import as_flag, as_number, one_of, shortened
 
 Targets = Literal["auto", "values", "ranks"]
 
@@ -59,7 +59,7 @@ def make_model(model: Any) -> Quadratic | None:
     if not isinstance(model, str):
         raise TypeError(f"model must be None, a name or thalweg.Quadratic(...), got {shortened(model)}")
     if model not in MODELS:
-        raise ValueError(f"model {shortened(model)} is unknown; the names are {listed(list(MODELS))}")
+        raise ValueError(f"model {shortened(model)} is unknown; {one_of(model, list(MODELS))}")
     return MODELS[model]()
 
 

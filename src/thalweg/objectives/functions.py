@@ -8,6 +8,7 @@ from math import pi
 
 import numpy as np
 
+from thalweg._common.checks import one_of
 from thalweg.objectives.base import Objective, Points, Values, namespace
 
 STYBLINSKI_ARGMIN = -2.903534027771177
@@ -139,5 +140,7 @@ def find_objective(objective: str | Objective) -> Objective:
     if isinstance(objective, Objective):
         return objective
     if objective not in OBJECTIVES:
-        raise ValueError(f"objective {objective!r} is unknown; pass one of {', '.join(OBJECTIVES)}, or an Objective")
+        raise ValueError(
+            f"objective {objective!r} is unknown; pass an Objective, or a name: {one_of(objective, list(OBJECTIVES))}"
+        )
     return OBJECTIVES[objective]

@@ -204,7 +204,7 @@ def _check(problem: SavedProblem, settings: SavedSettings, campaign: SavedCampai
     model = unpack_model(problem.get("model"))
     check_restarts(settings["restarts"], problem["bipop"])
     Budget.checked(*(settings[name] for name in ("max_evals", "max_iter", "ftarget", "timeout")))
-    _, options = Tolerances.pick(settings["options"])
+    _, options = Tolerances.pick(settings["options"], settings["method"])
     popsize = None if settings["popsize"] is None else as_count(settings["popsize"], "popsize", least=2)
     check_generation(popsize or 2, campaign["large_runs"], d, arrays)
     if settings["method"] is not None:

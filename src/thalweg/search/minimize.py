@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_flag, listed, shortened
+from thalweg._common.checks import Seed, as_flag, listed, one_of, shortened
 from thalweg.evaluate import Evaluator, Workers
 from thalweg.models import Quadratic
 from thalweg.search import checkpoint as checkpoints
@@ -273,8 +273,8 @@ def resume(
     checkpoints.check_name(checkpoint)
     if not os.path.exists(checkpoint):
         raise FileNotFoundError(f"there is no checkpoint {os.fspath(checkpoint)!r}; minimize(..., checkpoint=...) writes one")
-    if unknown := more.keys() - CONTINUED:
-        raise TypeError(f"resume takes no {listed(sorted(unknown))}; beside budgets it takes {listed(CONTINUED)}")
+    if unknown := sorted(more.keys() - CONTINUED):
+        raise TypeError(f"resume takes no {listed(unknown)}; {one_of(unknown[0], CONTINUED, 'beside budgets it takes')}")
     given = checkpoints.arguments(checkpoints.read(checkpoint), checkpoint, method, x0)
     given["constraints"] = constraints
     budgets = {"max_evals": max_evals, "max_iter": max_iter, "ftarget": ftarget, "timeout": timeout}

@@ -97,7 +97,7 @@ class Optimizer(SearchView):
         """Number of coordinates of the objective's argument."""
         self.space, step = described.space(self.d)
         self.space.check(self.first, "x0")
-        self.tolerances, rest = Tolerances.pick(options)
+        self.tolerances, rest = Tolerances.pick(options, method)
         self.method, self.options = method, dict(options or {})
         self.strategy, self.popsize_given = make_strategy(method, popsize, **rest), popsize
         self.model = make_model(model)

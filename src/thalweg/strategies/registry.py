@@ -1,12 +1,11 @@
 """The registry of methods: each latent by its name, and "gnn-<latent>" with a flow on top. CLI, docs and tests read it."""
 
 import dataclasses
-import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, cast
 
-from thalweg._common.checks import as_count, listed, shortened
+from thalweg._common.checks import as_count, listed, one_of, shortened
 from thalweg.strategies.flows import FLOWS
 from thalweg.strategies.flowsteps import FLOW_STEPS
 from thalweg.strategies.gnnes import GNNES
@@ -17,6 +16,8 @@ from thalweg.strategies.strategy import Strategy
 MOST = 2**31 - 1
 """Largest population."""
 PREFIX = "gnn-"
+OWN = ("flow", "step", "frame")
+"""Options of all methods with a flow."""
 
 
 def method_names() -> list[str]:
@@ -51,9 +52,7 @@ def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None
             raise ValueError(f"options {listed(list(options))} apply only to a method given by name; set them in the strategy")
         return _hashable(method if popsize is None else with_popsize(method, popsize))
     if method not in METHODS:
-        near = difflib.get_close_matches(method, METHODS, n=1)
-        hint = f"did you mean {near[0]!r}? The" if near else "the"
-        raise ValueError(f"method {method!r} is unknown; {hint} names are {listed(method_names())}")
+        raise ValueError(f"method {method!r} is unknown; {one_of(method, method_names())}")
     return _hashable(METHODS[method](popsize=popsize, **options))
 
 
@@ -82,25 +81,35 @@ def _hashable(strategy: Strategy) -> Strategy:
     return strategy
 
 
-def _make(name: str, make: Callable[..., Any], popsize: int | None = None, **options: Any) -> Strategy:
-    own = ("flow", "step", "frame") if name.startswith(PREFIX) else ()
-    valid = [*own, *(field.name for field in dataclasses.fields(cast("Any", make)) if field.init and field.name != "popsize")]
+def check_options(method: str, options: Collection[str], others: Sequence[str] = ()) -> None:
+    """Raise a ValueError for an option that the method does not have; `others` are names that would be options too."""
+    if method not in METHODS:
+        return
+    make: Any = METHODS[method].args[1]
+    fields = [field.name for field in dataclasses.fields(make) if field.init and field.name != "popsize"]
+    valid = [*(OWN if method.startswith(PREFIX) else ()), *fields, *others]
     for option in options:
         if option not in valid:
-            known = f"its options are {listed(valid)}" if valid else "it has none"
-            raise ValueError(f"option {option!r} is unknown to method {name!r}; {known}")
+            known = one_of(option, valid, "its options are") if valid else "it has none"
+            raise ValueError(f"option {option!r} is unknown to method {method!r}; {known}")
+
+
+def _make(name: str, make: Callable[..., Any], popsize: int | None = None, **options: Any) -> Strategy:
+    own = OWN if name.startswith(PREFIX) else ()
+    check_options(name, options)
     chosen = {key: options.pop(key) for key in own if key in options}
     for key, registry in (("flow", FLOWS), ("step", FLOW_STEPS)):
         value = chosen.get(key)
         if isinstance(value, str):
             if value not in registry:
-                raise ValueError(f"option {key!r} must be an object or one of {listed(list(registry))}, got {value!r}")
+                choices = one_of(value, list(registry), "the names are")
+                raise ValueError(f"option {key!r} must be an object or a name, got {value!r}; {choices}")
             chosen[key] = registry[value]()
     strategy = make(popsize=popsize, **options)
     return GNNES(latent=strategy, **chosen) if own else strategy
 
 
-METHODS: dict[str, Callable[..., Strategy]] = {
+METHODS: dict[str, partial[Strategy]] = {
     name: partial(_make, name, make)
     for name, make in (LATENTS | {PREFIX + name: latent for name, latent in LATENTS.items()} | JOINTS).items()
 }

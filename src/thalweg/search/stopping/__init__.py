@@ -6,7 +6,7 @@ Host and batch test the criteria, `options` sets their tolerances by name, resul
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from thalweg._common.checks import as_number, shortened
+from thalweg._common.checks import as_number, one_of, shortened
 from thalweg.search.stopping.budget import (
     CALLBACK,
     FTARGET,
@@ -22,6 +22,7 @@ from thalweg.search.stopping.criterion import Criterion, Limit, Observed, Tolera
 from thalweg.search.stopping.resolution import TOLFUNREL
 from thalweg.search.stopping.stagnation import TOLSTAGNATION
 from thalweg.search.stopping.trouble import FAILURES, NONFINITE, TOLCONDITIONCOV, TOLFACUPX, TOLFLATFITNESS, UNBOUNDED
+from thalweg.strategies.registry import check_options
 
 __all__ = [
     "CRITERIA",
@@ -60,6 +61,10 @@ CRITERIA: list[Criterion] = [
 """All stop criteria, the most telling first. A result's `status` is the index of the first that holds."""
 
 
+ARGUMENTS = {"popsize", "sigma0", "bounds", "restarts", "bipop", "seed", "max_evals", "max_iter", "ftarget", "timeout"}
+"""Arguments of a search that are easily taken for options."""
+
+
 class Reason(NamedTuple):
     """The status, success and message of a run that stopped for a reason."""
 
@@ -82,7 +87,8 @@ class Tolerances:
     def __init__(self, **given: float | None) -> None:
         self.values: dict[str, float | None] = {each.name: each.default for each in _tolerances() if each.option}
         if unknown := given.keys() - self.values.keys():
-            raise TypeError(f"there is no tolerance {sorted(unknown)[0]!r}; the tolerances are {', '.join(self.values)}")
+            name = min(unknown)
+            raise TypeError(f"there is no tolerance {name!r}; {one_of(name, list(self.values), 'the tolerances are')}")
         self.values |= given
         for name, value in self.values.items():
             if value is not None and as_number(value, f"option {name!r}") < 0:
@@ -104,8 +110,8 @@ class Tolerances:
         return hash(tuple(self.values.items()))
 
     @classmethod
-    def pick(cls, options: Mapping[str, Any] | None) -> "tuple[Tolerances, dict[str, Any]]":
-        """Return the tolerances among the options, and the other options.
+    def pick(cls, options: Mapping[str, Any] | None, method: Any = None) -> "tuple[Tolerances, dict[str, Any]]":
+        """Return the tolerances among the options, and the other options, which a method by its name must have.
 
         >>> Tolerances.pick({"tolx": 1e-6, "active": False})
         (Tolerances(tolx=1e-06, ...), {'active': False})
@@ -116,6 +122,12 @@ class Tolerances:
         if odd := [name for name in given if not isinstance(name, str)]:
             raise TypeError(f"options must have texts as names, got {shortened(odd[0])}")
         names = [each.name for each in _tolerances() if each.option]
+        for name in given.keys() & ARGUMENTS:
+            raise ValueError(
+                f"option {name!r} is an argument of its own; pass {name}={shortened(given[name])}, not as an option"
+            )
+        if isinstance(method, str):
+            check_options(method, given, names)
         return cls(**{name: given.pop(name) for name in names if name in given}), given
 
     def tests(self) -> list[tuple[Tolerance, float | None]]:

@@ -52,6 +52,8 @@ def read_log(path: Target) -> list[Evaluation]:
     5.0
     """
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(f"log {os.fspath(path)!r} is no file; pass the name of one")
     if path.suffix == ".parquet":
         from thalweg.storage.log.parquet import read_parquet
 
