@@ -5,7 +5,7 @@ import pytest
 
 import thalweg
 from thalweg import plots
-from thalweg.plots.curves import spread, thinned
+from thalweg.plots.curves import LARGEST, spread, thinned
 from thalweg.plots.panels import ground
 from thalweg.plots.recorded import read
 from thalweg.plots.style import line_style
@@ -139,6 +139,14 @@ def test_failures_are_counted_by_their_reasons(tmp_path):
     assert [curve[-1].tolist() for curve in found.values()] == [[15, 3], [15, 2], [15, 2], [15, 2], [15, 6]]
     assert list(found) == [r"a \$ b", "reason 0", "reason 1", "reason 2", "3 other reasons"]
     figure.canvas.draw()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # in matplotlib's ticks
+@pytest.mark.parametrize("values", [[1e308, -1e308, 0.0], [1.0, np.inf, -np.inf], [5e-324, 1e-300, 1e16], [2.0, 2.0, 2.0]])
+def test_values_at_the_ends_of_the_doubles_can_be_drawn(tmp_path, values):
+    figure = plots.run(write(tmp_path / "run.jsonl", [row(i, f) for i, f in enumerate(values)]))
+    figure.canvas.draw()
+    assert all(np.nanmax(np.abs(line.get_ydata()), initial=0.0) <= LARGEST for line in figure.axes[0].lines)
 
 
 def test_labels_do_not_overlap():

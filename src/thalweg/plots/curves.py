@@ -15,6 +15,8 @@ MOST = 2000
 """Points of a curve that are drawn at most; a page in print cannot show more."""
 
 
+LARGEST = 1e100
+"""Values beyond this one are not drawn; matplotlib fails at some."""
 FEW = 30
 """Points of a curve that are drawn as dots, too."""
 
@@ -53,8 +55,7 @@ def medians(table: Evaluations, keep: np.ndarray) -> tuple[np.ndarray, np.ndarra
     starts = np.flatnonzero(np.r_[True, (np.diff(run) != 0) | (np.diff(generation) != 0)])
     counts = np.add.reduceat((~np.isnan(f[order])).astype(int), starts)
     low, high = starts + np.maximum(counts - 1, 0) // 2, starts + counts // 2
-    with np.errstate(invalid="ignore"):
-        middle = np.where(counts > 0, 0.5 * (f[order][low] + f[order][np.minimum(high, len(f) - 1)]), np.nan)
+    middle = np.where(counts > 0, 0.5 * (f[order][low] + f[order][np.minimum(high, len(f) - 1)]), np.nan)
     last = np.maximum.reduceat(order, starts)
     by_time = np.argsort(last, kind="stable")
     return run[starts][by_time], last[by_time], middle[by_time]
@@ -64,6 +65,7 @@ def draw_runs(axes: "Axes", x: np.ndarray, y: np.ndarray, run: np.ndarray, i: in
     """Draw the i-th curve of a panel, with a gap where another run begins."""
     places = thinned(y)
     x, y, run = np.asarray(x, float)[places], np.asarray(y, float)[places], run[places]
+    y = np.where(np.abs(y) <= LARGEST, y, np.nan)
     gaps = np.flatnonzero(np.diff(run)) + 1
     axes.plot(np.insert(x, gaps, np.nan), np.insert(y, gaps, np.nan), **(stroke(i, y) | style))
 

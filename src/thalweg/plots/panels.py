@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg.plots.curves import draw_runs, label_ends, medians, stroke, thinned
+from thalweg.plots.curves import LARGEST, draw_runs, label_ends, medians, stroke, thinned
 from thalweg.plots.recorded import Recorded
 from thalweg.plots.style import line_style, plain
 
@@ -60,16 +60,15 @@ def ground(best: np.ndarray) -> tuple[float, bool]:
     low, above = float(np.min(best)), best[best > np.min(best)] - np.min(best)
     ratio = float(np.max(best)) / low if low > 0 else 0.0
     further = float(np.max(above) / np.min(above)) if len(above) else 0.0
-    if ratio >= DECADE and ratio**2 >= further:
+    if ratio >= DECADE and ratio >= np.sqrt(further):
         return 0.0, True
     return (low, True) if further >= DECADE else (0.0, False)
 
 
 def shown(y: np.ndarray, base: float, *, logarithmic: bool) -> np.ndarray:
     """Return values above a base, NaN where the axis cannot show them."""
-    with np.errstate(invalid="ignore"):
-        y = y - base
-        return np.where(np.isfinite(y) & ((y > 0) | (not logarithmic)), y, np.nan)
+    y = y - base
+    return np.where((np.abs(y) < LARGEST) & ((y > 0) | (not logarithmic)), y, np.nan)
 
 
 def feasibility(run: Recorded) -> Draw | None:
@@ -145,7 +144,7 @@ def coordinates(run: Recorded) -> Draw | None:
         chosen = np.sort(np.argsort(-moved / unit, kind="stable")[:SHOWN])
         comparable = np.ptp(mean[:, chosen]) <= DECADE * np.median(moved[chosen])
         scaled = bool(np.any(logarithmic[chosen])) or not comparable
-        heights = (flat - flat[-1]) / unit if scaled else mean
+        heights = np.clip((flat - flat[-1]) / unit if scaled else mean, -LARGEST, LARGEST)
         ends: list[tuple[float, str, str]] = []
         for k, i in enumerate(chosen):
             draw_runs(axes, x, heights[:, i], of, k, linewidth=1.2)

@@ -44,7 +44,7 @@ def run(what: "OptimizeResult | Recorded | str | os.PathLike[str]", *, title: st
     rows += [] if wide is None else [[wide]]
     rows += [small[i : i + 2] for i in range(0, len(small), 2)]
     if not rows:
-        raise ValueError(f"{recorded.name!r} has nothing to draw: no evaluation has ended yet")
+        raise ValueError(f"{recorded.name!r} has nothing to draw: no evaluation has a finite value yet")
     heights = [1.0 if wide not in row else 0.7 + 0.045 * min(recorded.d, panels.SHOWN) for row in rows]
     figure = new_figure(WIDTH, 0.7 + HEIGHT * sum(heights))
     grid = figure.add_gridspec(len(rows), 2, height_ratios=heights)
@@ -63,7 +63,8 @@ def _finish(axes: "Axes", recorded: Recorded, starts: np.ndarray, draw: panels.D
     axes.set_xlim(recorded.before - room, recorded.nfev + room)
     for k, start in enumerate(starts):
         axes.axvline(start, color="0.6", linewidth=0.7, zorder=0, label="_" if k or not first else "restart")
-    draw(axes)
+    with np.errstate(all="ignore"):  # values may be infinite, or beyond the doubles when they are scaled
+        draw(axes)
     axes.set_xlabel("evaluations", fontsize=9)
     axes.locator_params(axis="x", nbins=4 * columns, integer=True)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
