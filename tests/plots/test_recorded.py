@@ -10,7 +10,7 @@ from thalweg.plots.recorded import Evaluations, follow, read
 from thalweg.search.constraints import Kinds
 from thalweg.storage.log import Evaluation, open_log
 
-ARRAYS = ("run", "nit", "nfev", "fun", "sigma", "axes", "mean", "std")
+ARRAYS = ("run", "nit", "nfev", "failures", "fun", "sigma", "axes", "mean", "std")
 
 
 def fun(point):

@@ -71,6 +71,8 @@ def test_the_panels_show_what_was_recorded(run):
     assert crosses[:, 0].tolist() == recorded.number[table.failed].tolist()
     assert sorted([*dots[:, 0], *crosses[:, 0]]) == list(range(1, 55))
     assert middle[0].tolist() == [11, 1e6 * np.median(table.seconds[:11])]
+    alone = lines(panels(plots.run(result))["failed evaluations"])["all reasons"]
+    assert np.array_equal(alone, np.stack([result.history.nfev, result.history.failures], 1))
     assert {panel.get_xlabel() for panel in axes.values()} == {"evaluations"}
 
 

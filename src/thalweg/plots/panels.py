@@ -159,8 +159,10 @@ def coordinates(run: Recorded) -> Draw | None:
 
 
 def failures(run: Recorded) -> Draw | None:
-    """Draw the number of failed evaluations so far, by reason."""
-    table = run.evaluations
+    """Draw the number of failed evaluations so far, by reason where the evaluations are known."""
+    table, numbers = run.evaluations, run.generations
+    if not len(table) and np.any(numbers.failures):
+        return _curves(run, {"all reasons": numbers.failures}, ylim=(0, None), ylabel="failed evaluations")
     if not np.any(table.failed):
         return None
 

@@ -94,7 +94,7 @@ class Followed:
         before = len(self._evaluations)
         table = self._evaluations.with_rows(rows)
         best = table.best_so_far(None if self._saved is None else self._saved.kinds)
-        return table, self._generations.with_rows(rows, before, best)
+        return table, self._generations.with_rows(rows, before, table, best)
 
     def _read_checkpoint(self) -> bool:
         """Read the checkpoint if it has changed; return whether it has."""

@@ -10,7 +10,7 @@ from thalweg.search.constraints import Kinds
 from thalweg.search.history import History
 from thalweg.storage.log import Evaluation
 
-ARRAYS = ("run", "nit", "nfev", "fun", "sigma", "axes", "mean", "std")
+ARRAYS = ("run", "nit", "nfev", "failures", "fun", "sigma", "axes", "mean", "std")
 """Arrays of the search that both a history and a log have."""
 
 
@@ -119,6 +119,8 @@ class Generations:
     """Number of generations of the run; 0 at its start."""
     nfev: np.ndarray = field(default_factory=lambda: _none(kind=int))
     """Evaluations of all runs."""
+    failures: np.ndarray = field(default_factory=lambda: _none(kind=int))
+    """Failed evaluations of all runs."""
     fun: np.ndarray = field(default_factory=_none)
     """The best value so far over all runs, inf without any."""
     sigma: np.ndarray = field(default_factory=_none)
@@ -156,8 +158,8 @@ class Generations:
         info = {name: values for name, values in history.info.items() if name != "sigma"}
         return cls(**scalars, info=info)
 
-    def with_rows(self, rows: Sequence[Evaluation], before: int, best: np.ndarray) -> "Generations":
-        """Return the table with the numbers that rows of a log have, given the rows before and the best value up to each."""
+    def with_rows(self, rows: Sequence[Evaluation], before: int, table: Evaluations, best: np.ndarray) -> "Generations":
+        """Return the table with the numbers that rows of a log have, given the rows before, all rows, and the best values."""
         places = [i for i, row in enumerate(rows) if "search" in row.extra]
         if not places:
             return self
@@ -168,6 +170,7 @@ class Generations:
             run=np.array([row.run for row in found], int),
             nit=np.array([row.generation for row in found], int),
             nfev=nfev,
+            failures=np.r_[0, np.cumsum(table.failed)][nfev],
             fun=np.where(nfev > 0, best[nfev - 1], np.inf),
             sigma=_named(search, "sigma"),
             axes=np.stack([_named(search, "longest"), _named(search, "shortest")], 1),
