@@ -52,14 +52,20 @@ def test_the_panels_show_what_was_recorded(run):
     result, path = run
     recorded = read(path)
     axes = panels(plots.run(path))
-    assert list(axes) == ["f", "standard deviation", "scaled mean", "failed evaluations", "evaluation"]
     table, numbers = recorded.evaluations, recorded.generations
-    best, median = lines(axes["f"]).values()
+    base, _ = ground(recorded.best_so_far[np.isfinite(recorded.best_so_far)])
+    label = f"f - {base:.7g}" if base else "f"
+    assert list(axes) == [label, "standard deviation", "scaled mean", "failed evaluations", "evaluation"]
+    best, median = lines(axes[label]).values()
     steps = best[~np.isnan(best[:, 1])]
     below = np.searchsorted(steps[:, 0], recorded.number, side="right") - 1
-    assert np.array_equal(steps[below[below >= 0], 1], recorded.best_so_far[below >= 0])
+    found, value = steps[below[below >= 0], 1], recorded.best_so_far[below >= 0]
+    assert np.array_equal(found[value > base], value[value > base] - base)
+    assert np.all(found[value == base] < axes[label].get_ylim()[0])
     f = np.where(table.failed, np.nan, table.f).reshape(9, 6)
-    assert np.array_equal(median, np.stack([np.arange(6, 55, 6), np.nanmedian(f, axis=1)], 1))
+    middle = np.nanmedian(f, axis=1)
+    assert np.array_equal(median[:, 0], np.arange(6, 55, 6))
+    assert np.array_equal(median[:, 1], np.where(middle > base, middle - base, np.nan), equal_nan=True)
     assert np.array_equal(lines(axes["standard deviation"])["sigma"], np.stack([numbers.nfev, numbers.sigma], 1))
     rate, width = (line.get_ydata() for line in axes["scaled mean"].lines)
     assert np.allclose(width, (numbers.mean[:, 1] - numbers.mean[-1, 1]) / numbers.std[0, 1])
