@@ -25,13 +25,18 @@ LINE = 64
 """Bytes of a line in the record: a divisor of a memory page, so that no kill leaves part of a line."""
 
 
-def objective(point: Any, folder: str, attempt: int, seconds: float, problem: str) -> Any:
+RECORD, ATTEMPT = "THALWEG_KILL_RECORD", "THALWEG_KILL_ATTEMPT"
+"""Environment variables: as arguments they would make another objective of each attempt."""
+
+
+def objective(point: Any, seconds: float, problem: str) -> Any:
     """Return the value of a function with many minima and regions of NaN and infinity; record begin and end of the call."""
     x = np.array(list(point.values()) if isinstance(point, Mapping) else point, float) + 0.0  # a whole number has no -0
 
     def note(kind: str) -> None:
-        handle = os.open(os.path.join(folder, "record"), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        os.write(handle, f"{kind} {attempt:06} {x.tobytes().hex()} {time.monotonic_ns()}".ljust(LINE - 1).encode() + b"\n")
+        handle = os.open(os.environ[RECORD], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        line = f"{kind} {os.environ[ATTEMPT]:0>6} {x.tobytes().hex()} {time.monotonic_ns()}"
+        os.write(handle, line.ljust(LINE - 1).encode() + b"\n")
         os.close(handle)
 
     note("begin")
@@ -54,6 +59,7 @@ def problem_of(name: str) -> dict[str, Any]:
 def child(settings: dict[str, Any]) -> None:
     """Start the run, or continue it from its checkpoint, and write its result."""
     folder, again = settings["folder"], {"none": {}, "restarts": {"restarts": 3}, "bipop": {"restarts": 2, "bipop": True}}
+    os.environ |= {RECORD: os.path.join(folder, "record"), ATTEMPT: str(settings["attempt"])}
     result = thalweg.minimize(
         objective,
         **problem_of(settings["problem"]),
@@ -62,7 +68,7 @@ def child(settings: dict[str, Any]) -> None:
         model="quadratic" if settings["model"] else None,
         popsize=6,
         options={"tolfun": 1e-3} if settings["restarts"] != "none" else {"tolfun": 0, "tolfunhist": 0},
-        args=(folder, settings["attempt"], settings["seconds"], settings["problem"]),
+        args=(settings["seconds"], settings["problem"]),
         seed=settings["seed"],
         max_evals=settings["evaluations"],
         workers=settings["workers"],

@@ -142,7 +142,7 @@ def test_a_value_of_an_ended_run_that_came_after_the_last_checkpoint_counts(tmp_
         minimize(fun, [1.0, 2.0], checkpoint=path, callback=kill, **settings)
         known = [row.x.tolist() for row in read_log(f"{old}.jsonl")]
         evaluated[1:] = []
-        second = resume(old, fun, workers=pool, asynchronous=True, max_evals=len(known) + 6)
+        second = resume(old, fun, workers=pool, asynchronous=True, max_evals=len(known) + 6, trust=True)
     assert second.fun == -100
     assert second.nfev == len(known) + 6
     assert not [x for x in evaluated[1:] if x in known]

@@ -100,7 +100,7 @@ def test_an_interrupt_in_the_last_generation_loses_nothing(tmp_path):
 
     settings = {"method": "cma", "seed": 3, "checkpoint": path}
     assert minimize(fun, [2.0, -1.0], max_evals=10, args=(8,), **settings).nfev == 8
-    last = resume(path, fun, max_evals=20)
+    last = resume(path, fun, max_evals=20, trust=True)
     assert last.nfev == len(seen) == 20
     same(last, minimize(fun, [2.0, -1.0], method="cma", seed=3, max_evals=20))
 

@@ -128,7 +128,7 @@ def test_a_killed_run_goes_on_from_the_log_to_the_same_bits(tmp_path, number, wo
     path, evaluated, settings = tmp_path / "run.ckpt", [], {**SETTINGS, "method": method}
     with pytest.raises(Killed):
         minimize(kill_at(number, evaluated), [1.0, 2.0], **settings, max_evals=60, checkpoint=path)
-    resumed = resume(path, kill_at(None, evaluated))
+    resumed = resume(path, kill_at(None, evaluated), trust=True)
     assert len(evaluated) == len(set(evaluated)) == 60
     straight, whole = [], tmp_path / "whole.ckpt"
     result = minimize(kill_at(None, straight), [1.0, 2.0], **settings, max_evals=60, checkpoint=whole)
@@ -149,7 +149,7 @@ def test_an_old_checkpoint_and_a_longer_log_repeat_nothing(tmp_path):
 
     result = minimize(kill_at(None, evaluated), [1.0, 2.0], **SETTINGS, max_evals=50, checkpoint=path, callback=copy)
     shutil.copy(f"{path}.jsonl", f"{old}.jsonl")
-    again = resume(old, kill_at(None, evaluated))
+    again = resume(old, kill_at(None, evaluated), trust=True)
     assert len(evaluated) == 50
     assert again.mean.tolist() == result.mean.tolist()
 
@@ -166,7 +166,7 @@ def test_an_interrupted_run_keeps_what_it_has_and_goes_on(tmp_path):
     result = minimize(fun, [1.0, 2.0], **SETTINGS, max_evals=40, checkpoint=path)
     assert result.nfev == 3
     assert "interrupt" in result.stop
-    resumed = resume(path, kill_at(None, evaluated))
+    resumed = resume(path, kill_at(None, evaluated), trust=True)
     assert len(set(evaluated)) == len(evaluated) == 40
     assert resumed.mean.tolist() == minimize(banana, [1.0, 2.0], **SETTINGS, max_evals=40).mean.tolist()
 

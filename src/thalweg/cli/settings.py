@@ -47,6 +47,12 @@ EVALUATION: tuple[Decorator, ...] = (
     ),
     click.option("--no-log", is_flag=True, help="Do not record the evaluations."),
     click.option(
+        "--trust/--no-trust",
+        default=None,
+        help="Take the values of the checkpoint for those of the function, or evaluate its best point again and refuse to "
+        "continue if the value is another.  [default: --no-trust if the function, the command or its scripts have changed]",
+    ),
+    click.option(
         "--out",
         type=click.Path(path_type=Path),
         help="JSON file for the complete result; - is stdout, which then has nothing else.  [default: none]",
@@ -97,6 +103,7 @@ class RunSettings:
     asynchronous: bool
     log: str | None
     no_log: bool
+    trust: bool | None
     out: Path | None
     plain: bool
     quiet: bool
@@ -165,6 +172,8 @@ class RunSettings:
             given["eval_timeout"] = self.eval_timeout
         if self.log is not None or self.no_log:
             given["log"] = self.log or False
+        if self.trust is not None:
+            given["trust"] = self.trust
         return given | {name: True for name in ("vectorized", "asynchronous") if getattr(self, name)}
 
 
@@ -173,7 +182,7 @@ def resume_command(ctx: click.Context, checkpoint: Path) -> list[str]:
     words = ["thalweg", "resume", str(checkpoint)]
     if ctx.params["target"] is not None:
         words.append(ctx.params["target"])
-    names = {field.name for field in fields(RunSettings)} - {"target", "max_evals", "max_iter", "ftarget", "timeout"}
+    names = {field.name for field in fields(RunSettings)} - {"target", "max_evals", "max_iter", "ftarget", "timeout", "trust"}
     for parameter in ctx.command.params:
         value = ctx.params.get(parameter.name or "")
         if parameter.name in names and value != parameter.get_default(ctx) and value is not None:

@@ -2,8 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -157,6 +157,16 @@ class Evaluator(AbstractContextManager["Evaluator"]):
     def cancel_all(self) -> None:
         """Cancel all pending points."""
         self._queue().cancel_all()
+
+    @contextmanager
+    def set_aside(self) -> Generator[None, None, None]:
+        """Leave the account of failures as it is, whatever is evaluated meanwhile."""
+        before = self.failures, self.first_failure, self.first_error, self.answered
+        self.first_failure, self.first_error, self.answered = None, None, True
+        try:
+            yield
+        finally:
+            self.failures, self.first_failure, self.first_error, self.answered = before
 
     def raise_if_all_failed(self) -> None:
         """Raise an `AllFailedError` if all evaluations so far have failed, a TypeError if none returned a number."""

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -139,6 +140,20 @@ class Command:
         if self.scratch and os.sep in words[0]:
             words[0] = os.path.abspath(words[0])  # relative to this process, not to the temporary directory
         return words
+
+    def named_files(self) -> list[str]:
+        """Return the files that the command names, the program and what it runs, such as a script."""
+        words = self._split()
+        if self.shell:
+            try:
+                lexer = shlex.shlex(words[0], posix=True, punctuation_chars=True)
+                lexer.whitespace_split = True
+                words = list(lexer)
+            except ValueError:  # a shell may accept other quotes
+                words = words[0].split()
+        parts = [shutil.which(words[0]), *(part for word in words for part in (word, word.partition("=")[2]))]
+        filled = dict.fromkeys(part.replace("{here}", os.getcwd()) for part in parts if part)
+        return [part for part in filled if os.path.isfile(part)]
 
     def _named(self, point: Point) -> set[str]:
         """Return the placeholders in the command that stand for the point."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from thalweg._common.outcome import Failure, Outcome
 from thalweg.evaluate import Evaluator
+from thalweg.search.continuing import Origin
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
 from thalweg.search.run import OutOfRangeError
@@ -46,6 +47,7 @@ class Loop(ABC):
     log: EvaluationLog | None = None
     nfev_before: int = 0
     """Evaluations of earlier calls, whose checkpoint the run continues from."""
+    origin: Origin = field(default_factory=Origin)
     consistent: bool = field(default=True, init=False)
     """False while the optimiser changes: an interrupt then leaves nothing that a checkpoint may hold."""
     saved: tuple[int, int, int] | None = field(default=None, init=False)
@@ -94,7 +96,8 @@ class Loop(ABC):
         if self.checkpoint is None or not self.consistent or self.saved == now:
             return
         started = time.monotonic()
-        self.es.save(self.checkpoint, {"first_failure": self.evaluate.first_failure})
+        self.origin = self.origin.now()
+        self.es.save(self.checkpoint, {"first_failure": self.evaluate.first_failure, **self.origin.saved()})
         self.saved = now
         self.saving += time.monotonic() - started
 
@@ -137,6 +140,7 @@ class Loop(ABC):
         result = self.es.result
         result.first_failure = self.evaluate.first_failure
         result.nfev_before = self.nfev_before
+        self.origin.describe(result, self.es.best)
         return result
 
     def record(self, run: int, generation: int, index: int, x: np.ndarray, outcome: Outcome) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from thalweg.evaluate import Evaluator, Workers
 from thalweg.models import Quadratic
 from thalweg.search import checkpoint as checkpoints
 from thalweg.search.asynchronous import AsynchronousLoop
-from thalweg.search.continuing import announce
+from thalweg.search.continuing import Origin, announce
+from thalweg.search.fingerprint import fingerprint
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
 from thalweg.search.synchronous import SynchronousLoop
+from thalweg.search.trust import check_objective, check_trust
 from thalweg.space import Sigma0
 from thalweg.storage.lock import checkpoint_lock
 from thalweg.storage.log import open_log, read_log
@@ -24,7 +27,7 @@ from thalweg.strategies.strategy import Strategy
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callback", "progress", "log", "asynchronous")
+CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callback", "progress", "log", "asynchronous", "trust")
 """Arguments of `minimize` that a checkpoint does not hold; `resume` takes them."""
 
 
@@ -56,6 +59,7 @@ def minimize(
     callback: "Callable[[OptimizeResult], Any] | None" = None,
     progress: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    trust: bool | None = None,
     log: str | os.PathLike[str] | bool | Sequence[int] | None = None,
     retries: int = 0,
     eval_timeout: float | None = None,
@@ -117,6 +121,9 @@ def minimize(
             or raises StopIteration.
         progress: True to show a line of progress on stderr, which moves with the evaluations.
         checkpoint: A file to write after each generation; if it exists, the run continues from there to the same result.
+        trust: None evaluates the checkpoint's best point again if the objective may have changed since (its code, `args`,
+            command line or scripts), and refuses to continue if its value is another one; noise is allowed for. False does so
+            in any case; True takes the old values as they are. These evaluations count in no budget.
         log: Where to record every evaluation as soon as it has finished: a file x.jsonl or a folder x.parquet. By default the
             checkpoint's name with .jsonl after it; a run that continues reads there what need not be evaluated again. False:
             no log. A list means something else: the coordinates to search by their logarithms (indices, or True and False for
@@ -130,9 +137,9 @@ def minimize(
     Returns:
         scipy's OptimizeResult: x, fun, nfev, nit, success, status, message, and stop, sigma, mean, std, cov, cov_root, popsize,
         method, seed, restarts, failures, first_failure, info, and nfev_before, the evaluations of earlier calls from whose
-        checkpoint the run has continued; with a `Space` also space and, if it has names, point; with constraints also feasible,
-        violation (the largest at x), constr (their values at x: inequalities, which must not be above 0, then equalities),
-        equality (True for these) and multipliers.
+        checkpoint the run has continued, and reevaluated, new values of its best point (see `trust`); with a `Space` also space
+        and, if it has names, point; with constraints also feasible, violation (the largest at x), constr (their values at x:
+        inequalities, which must not be above 0, then equalities), equality (True for these) and multipliers.
     """
     if callable(x0) and not callable(fun):
         raise TypeError(
@@ -172,6 +179,7 @@ def minimize(
         callback=callback,
         progress=progress,
         checkpoint=checkpoint,
+        trust=trust,
         log=None if logs is not None else log,
         retries=retries,
         eval_timeout=eval_timeout,
@@ -189,6 +197,7 @@ def _search(
     callback: "Callable[[OptimizeResult], Any] | None" = None,
     progress: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    trust: bool | None = None,
     log: Any = None,
     retries: int = 0,
     eval_timeout: float | None = None,
@@ -200,6 +209,7 @@ def _search(
     if checkpoint is not None:
         checkpoints.check_name(checkpoint)
     place = log_path(log, checkpoint, vectorized=vectorized)
+    trust = check_trust(trust, checkpoint)
     with contextlib.ExitStack() as stack:
         saved = None
         if checkpoint is not None:
@@ -209,6 +219,8 @@ def _search(
         if search["seed"] is None and saved is not None:
             search = {**search, "seed": saved.contents["problem"]["seed"]}
         es = Optimizer(**search)
+        identify = None if checkpoint is None else partial(fingerprint, fun, args, vectorized, es.constraints)
+        origin = Origin(identify, () if identify is None else (identify(),) * 2)
         if es.variables is not None:
             fun = es.variables.objective(fun, "columns" if vectorized else "plain")
         fun = es.constraints.around(fun, es.variables, vectorized=vectorized)
@@ -218,19 +230,21 @@ def _search(
                 es.restore(saved, checkpoint)
         since = (es.campaign.runs, es.run.nit)
         kept = None if place is None else stack.enter_context(open_log(place, resume=saved is not None, since=since))
-        past = read_log(place) if asynchronous and saved is not None and place else []  # once nobody else writes
+        reads = saved is not None and (asynchronous or es.nfev == 0)
+        past = read_log(place) if reads and place is not None else []  # once nobody else writes
         evaluator = Evaluator(fun, args, workers, vectorized=vectorized, retries=retries, eval_timeout=eval_timeout)
         evaluate = stack.enter_context(evaluator)
+        if asynchronous and not evaluate.takes_single_points:
+            raise ValueError("asynchronous=True needs workers that take single points: a number, an executor, Ray or Dask")
         if saved is not None and checkpoint is not None:
             evaluate.first_failure, evaluate.answered = saved.contents["extra"].get("first_failure"), es.nfev > 0
+            origin = check_objective(es, evaluate, origin, saved.contents["extra"], past, trust, checkpoint)
             announce(es, checkpoint)
         file = None if checkpoint is None else os.path.abspath(checkpoint)  # an objective may change the working directory
         shows = Progress(enabled=progress, budget=es.campaign.budget) if isinstance(progress, bool) else progress
-        shared = (es, evaluate, callback, shows, file, kept, es.nfev)
+        shared = (es, evaluate, callback, shows, file, kept, es.nfev, origin)
         if not asynchronous:
             return SynchronousLoop(*shared).run()
-        if not evaluate.takes_single_points:
-            raise ValueError("asynchronous=True needs workers that take single points: a number, an executor, Ray or Dask")
         return AsynchronousLoop(*shared, past=past).run()
 
 
@@ -265,7 +279,7 @@ def resume(
         ftarget: A new target; None keeps that of the file.
         timeout: A new budget of seconds since the beginning of the run, without pauses; None keeps that of the file.
         more: Arguments of `minimize` that the file does not hold: args, workers, vectorized, retries, eval_timeout, callback,
-            progress, log, asynchronous.
+            progress, log, asynchronous, trust.
 
     Returns:
         The result, as `minimize` returns it.
