@@ -6,6 +6,7 @@ Doctests of the package and the docs lie outside this folder and so run as a use
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import hypothesis
 import jax
@@ -25,6 +26,31 @@ def x64() -> Iterator[None]:
     """
     with jax.enable_x64(True):
         yield
+
+
+class Death:
+    """The end of a process by SIGKILL, for one in the same process: the files as they were then."""
+
+    def __init__(self, path: Path) -> None:
+        self.files = [path, Path(f"{path}.jsonl")]
+        self.kept: list[bytes] | None = None
+
+    def strike(self) -> NoReturn:
+        """Keep the checkpoint and the log as a kill would leave them; called by an objective, whose run then ends."""
+        self.kept = [file.read_bytes() for file in self.files]
+        raise KeyboardInterrupt
+
+    def restore(self) -> None:
+        """Put the files back as they were."""
+        assert self.kept is not None, "the run has ended before"
+        for file, data in zip(self.files, self.kept, strict=True):
+            file.write_bytes(data)
+
+
+@pytest.fixture
+def death(tmp_path: Path) -> Death:
+    """Return the death of a run whose checkpoint is run.ckpt."""
+    return Death(tmp_path / "run.ckpt")
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -105,14 +105,10 @@ def test_damaged_arrays_of_the_model_are_refused(tmp_path):
             Optimizer.load(tmp_path / "broken.npz")
 
 
-class Killed(BaseException):
-    """The end of a process, in a test."""
-
-
-def kill_at(number, evaluated):
+def kill_at(number, evaluated, death=None):
     def fun(x):
         if len(evaluated) == number:
-            raise Killed
+            death.strike()
         evaluated.append(x.tobytes())
         return banana(x)
 
@@ -122,12 +118,12 @@ def kill_at(number, evaluated):
 @pytest.mark.parametrize("number", [0, 3, 5, 6, 23, 40, 41, 42])
 @pytest.mark.parametrize("workers", [1, 4])
 @pytest.mark.parametrize("method", ["cma", "gnn-cma"])
-def test_a_killed_run_goes_on_from_the_log_to_the_same_bits(tmp_path, number, workers, method, monkeypatch):
+def test_a_killed_run_goes_on_from_the_log_to_the_same_bits(tmp_path, death, number, workers, method, monkeypatch):
     """In the middle of a batch of a generation, also while the model bends it; nothing is repeated, nothing lost."""
     monkeypatch.setattr(Evaluator, "capacity", workers)
     path, evaluated, settings = tmp_path / "run.ckpt", [], {**SETTINGS, "method": method}
-    with pytest.raises(Killed):
-        minimize(kill_at(number, evaluated), [1.0, 2.0], **settings, max_evals=60, checkpoint=path)
+    minimize(kill_at(number, evaluated, death), [1.0, 2.0], **settings, max_evals=60, checkpoint=path)
+    death.restore()
     resumed = resume(path, kill_at(None, evaluated), trust=True)
     assert len(evaluated) == len(set(evaluated)) == 60
     straight, whole = [], tmp_path / "whole.ckpt"
