@@ -90,6 +90,11 @@ def draw(es: Optimizer, number: int) -> np.ndarray:
         return es.space.to_objective(np.asarray(_ask(with_popsize(es.strategy, number), es.state)))
 
 
+def reach(es: Optimizer, point: Sequence[float]) -> float:
+    """Return the density at a point in units of that on the line around 95%: above 1 the line goes round the point."""
+    return float(_density(es, np.array([point, point]))[0] / _sample_levels(_density(es, draw(es, SAMPLES)))[0])
+
+
 @partial(jax.jit, static_argnums=0)
 def _ask(strategy: Strategy, state: State) -> jax.Array:
     return strategy.ask(state)[1]
