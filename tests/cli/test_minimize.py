@@ -389,5 +389,27 @@ def test_sigterm_ends_the_programs_too():
     out, err = run.communicate(timeout=60)
     assert run.returncode == 143, err
     assert time.monotonic() - began < 20
-    assert "inf" in out
+    assert (out, err) == ("", "Terminated before the first evaluation.\n")
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids.read_text().split())
+
+
+def test_sigterm_says_so_and_how_to_go_on():
+    run = start("model_for_tests:slow", "--x0=0,0", "--checkpoint", "run.ckpt", *CMA)
+    assert run.stderr is not None
+    assert run.stderr.readline().startswith("f ")
+    run.send_signal(signal.SIGTERM)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 143, err
+    assert out.startswith("Terminated by a signal in generation")
+    assert err.splitlines()[-1] == "continue with: thalweg resume run.ckpt model_for_tests:slow"
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.1])
+def test_ctrl_c_before_the_first_evaluation_is_one_line(folder: Path, delay: float):
+    pressed = f"threading.Timer({delay}, os.kill, (os.getpid(), signal.SIGINT)).start()"
+    (folder / "pressed.py").write_text(f"import os, signal, threading, time\n{pressed}\ndef fun(x): time.sleep(60)\n")
+    run = start("pressed.py:fun", "--x0=0,0,0", "--method", "gnn-cma", "--checkpoint", "run.ckpt", "--quiet")
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("Interrupted")

@@ -19,6 +19,8 @@ from thalweg.strategies.latents import LATENTS
 
 PLUGINS = "thalweg.commands"
 """The group of entry points through which other packages add commands."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as that of other programs."""
 STUDIES = ("bench", "reproduce")
 """Commands of the package `thalweg-studies`, which may not be installed."""
 
@@ -60,6 +62,9 @@ class Commands(click.Group):
             raise Mistake("there is not enough memory; lower --dimension or --popsize") from error
         except (ImportError, OSError) as error:  # a missing extra, a disk that is full
             raise click.ClickException(" ".join(str(error).split())) from error
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(INTERRUPTED)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

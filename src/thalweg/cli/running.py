@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from thalweg._common.interrupts import Guard
 from thalweg.cli.engines import describe_workers, open_workers
 from thalweg.cli.result_output import STDOUT, check_writable, stdout_kept, summary, write_result
 from thalweg.cli.settings import RunSettings, resume_command
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 logger = logging.getLogger("thalweg")
+
+SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT") if hasattr(signal, name)]
+"""Signals that end a run: batch systems send SIGTERM at the time limit, a lost connection SIGHUP."""
 
 
 def run_and_report(
@@ -40,50 +44,36 @@ def run_and_report(
     if settings.out not in (None, STDOUT):
         check_writable(settings.out)
     out = settings.out if settings.out in (None, STDOUT) else settings.out.absolute()  # a function may change the directory
-    began = time.monotonic()
-    with (
-        stdout_kept(out == STDOUT),
-        signals_as_interrupts() as caught,
-        open_workers(settings) as workers,
-        progress_arguments(settings, title, budget, elapsed) as progress,
-    ):
+    began, ctx = time.monotonic(), click.get_current_context()
+    with Guard(SIGNALS) as guard, stdout_kept(out == STDOUT):
         try:
-            result = run(workers=workers, **progress)
+            with (
+                open_workers(settings) as workers,
+                progress_arguments(settings, title, budget, elapsed) as progress,
+            ):
+                result = run(workers=workers, **progress)
         except TypeError as error:  # an option of the wrong type
             raise ValueError(str(error)) from error
         except AllFailedError as error:
             raise click.ClickException(f"{error.problem}; {settings.advice(error.accepts)}") from error
         except RuntimeError as error:  # the workers cannot be replaced
             raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            result = None
+    status = 128 + (guard.noted[0] if guard.noted else signal.SIGINT)
+    reasons = {"interrupt", "terminated"} & (set() if result is None else result.stop.keys())
+    if result is None or (reasons and result.nfev == 0):
+        how = "Interrupted" if status == 128 + signal.SIGINT else "Terminated"
+        click.echo(f"{how} before the first evaluation.", err=True)
+        ctx.exit(status)
     seconds = elapsed + time.monotonic() - began
     if out is not None:
         write_result(out, result, seconds)
     click.echo(summary(result, seconds), err=out == STDOUT)
-    if "interrupt" in result.stop:
-        ctx = click.get_current_context()
+    if reasons:
         if checkpoint is not None:
             click.echo(f"continue with: {shlex.join(resume_command(ctx, checkpoint))}", err=True)
-        ctx.exit(128 + (caught[0] if caught else signal.SIGINT))
-
-
-@contextlib.contextmanager
-def signals_as_interrupts() -> Generator[list[int], None, None]:
-    """Let SIGTERM, which batch systems send at the time limit, and SIGHUP end a run as Ctrl-C does; yield those received."""
-    caught: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        caught.append(number)
-        raise KeyboardInterrupt
-
-    # a signal that is ignored stays so: nohup ignores SIGHUP
-    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
-    for number in numbers:
-        signal.signal(number, stop)
-    try:
-        yield caught
-    finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
+        ctx.exit(status)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.monitoring
 
+from thalweg._common.interrupts import interruptible
 from thalweg.compiled import disk_cache
 
 OPTIONS: dict[str, Any] = {}
@@ -37,7 +38,9 @@ class Program:
 
     def __call__(self, *arguments: Any) -> Any:
         if self.pending is not None:
-            self.compiled, self.pending = self.pending.result(), None  # raises what the compiler has raised
+            with interruptible():
+                compiled = self.pending.result()  # raises what the compiler has raised
+            self.compiled, self.pending = compiled, None
         try:
             return self.compiled(*arguments)
         except (TypeError, ValueError):  # a strategy whose state changes shape, or arrays on another device

@@ -24,6 +24,7 @@ import numpy as np
 
 from thalweg._common.checks import as_count
 from thalweg._common.extras import require
+from thalweg._common.interrupts import interruptible
 from thalweg._common.outcome import Failure, Objective, Outcome, raised
 from thalweg.evaluate.base import DIED, Engine, PointId
 from thalweg.evaluate.pickling import PackedOutcome, pickle_objective, unpack
@@ -136,7 +137,9 @@ class DaskEngine(Engine):
             timeout = RESTART_INTERVAL if timeout is None else min(timeout, RESTART_INTERVAL)
         found: list[tuple[PointId, Outcome]] = []
         with suppress(Empty):
-            self._take(*self.ended.get(timeout=timeout), found)
+            with interruptible():
+                first = self.ended.get(timeout=timeout)
+            self._take(*first, found)
             while True:
                 self._take(*self.ended.get_nowait(), found)
         return found

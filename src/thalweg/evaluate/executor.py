@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from thalweg._common.interrupts import interruptible
 from thalweg._common.outcome import Failure, Outcome, raised
 from thalweg.evaluate.base import Engine, PointId
 from thalweg.evaluate.pickling import PortableObjective, as_outcome
@@ -61,7 +62,8 @@ class ExecutorEngine(Engine):
         self.running[future] = point_id
 
     def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
-        done, _ = futures.wait(self.running, timeout, futures.FIRST_COMPLETED)
+        with interruptible():
+            done, _ = futures.wait(self.running, timeout, futures.FIRST_COMPLETED)
         return [(self.running.pop(future), _outcome(future)) for future in done]
 
     def cancel(self, point_id: PointId) -> None:

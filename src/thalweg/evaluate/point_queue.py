@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from thalweg._common.interrupts import undisturbed
 from thalweg._common.outcome import Failure, Outcome
 from thalweg.evaluate.base import Engine, PointId
 
@@ -56,8 +57,9 @@ class PointQueue:
     def collect(self) -> list[tuple[PointId, Outcome]]:
         """Return the outcomes that are there now, without starting further points."""
         found: list[tuple[PointId, Outcome]] = []
-        for point_id, outcome in self.engine.finished(0.0):
-            self._settle(point_id, outcome, found)
+        with undisturbed():
+            for point_id, outcome in self.engine.finished(0.0):
+                self._settle(point_id, outcome, found)
         return found
 
     def cancel_all(self) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple
 
 from thalweg._common.checks import as_count
+from thalweg._common.interrupts import interruptible
 from thalweg._common.lifeline import Lifeline
 from thalweg._common.outcome import Objective
 from thalweg.evaluate.pickling import pickle_objective
@@ -89,7 +90,9 @@ class ProcessesEngine(WorkerPool):
             worker.handle.socket.sendall(pickle.dumps(x))
 
     def messages(self, timeout: float | None) -> Iterator[tuple[Worker, Any]]:
-        for key, _ in self.selector.select(timeout):
+        with interruptible():
+            ready = self.selector.select(timeout)
+        for key, _ in ready:
             try:
                 yield key.data, pickle.load(key.data.handle.source)
             except (EOFError, OSError, pickle.UnpicklingError) as error:  # it died, maybe in the middle of a message

@@ -13,6 +13,7 @@ import numpy as np
 
 from thalweg._common.checks import as_count
 from thalweg._common.extras import require
+from thalweg._common.interrupts import interruptible
 from thalweg._common.outcome import Objective
 from thalweg.evaluate.pickling import pickle_objective
 from thalweg.evaluate.worker_pool import Worker, WorkerPool
@@ -76,7 +77,8 @@ class RayEngine(WorkerPool):
 
     def messages(self, timeout: float | None) -> Iterator[tuple[Worker, Any]]:
         calls = list(self.calls)
-        done, _ = self.ray.wait(calls, timeout=timeout) if calls else ([], [])
+        with interruptible():
+            done, _ = self.ray.wait(calls, timeout=timeout) if calls else ([], [])
         if done:  # all that have returned, not only the first
             done, _ = self.ray.wait(calls, num_returns=len(calls), timeout=0)
         for call in done:

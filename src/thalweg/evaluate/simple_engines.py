@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from thalweg._common.interrupts import interruptible
 from thalweg._common.outcome import Objective, Outcome, checked, evaluate_here, raised, to_value
 from thalweg.evaluate.base import Engine, PointId
 from thalweg.evaluate.pickling import PortableObjective, as_outcome
@@ -14,6 +15,8 @@ from thalweg.evaluate.pickling import PortableObjective, as_outcome
 MapLike = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 GenerationEngine = Callable[[np.ndarray], Iterable[Outcome] | np.ndarray]
 """A function from the points of a generation to their outcomes in order, or to an array of values if all are numbers."""
+
+END = object()
 
 
 @dataclass
@@ -36,7 +39,8 @@ class Serial(Engine):
         if not self.waiting:
             return []
         point_id, x = self.waiting.pop()
-        return [(point_id, evaluate_here(self.fun, self.args, x))]
+        with interruptible():
+            return [(point_id, evaluate_here(self.fun, self.args, x))]
 
     def cancel(self, point_id: PointId) -> None:
         self.waiting = [(waiting, x) for waiting, x in self.waiting if waiting != point_id]
@@ -46,7 +50,8 @@ def evaluate_vectorized(fun: Objective, args: tuple[Any, ...], points: np.ndarra
     """Pass the whole generation to the objective."""
     started, returned, failure = time.perf_counter(), None, None
     try:
-        returned = fun(points, *args)
+        with interruptible():
+            returned = fun(points, *args)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
@@ -93,7 +98,13 @@ def _with_rows(values: list[Outcome] | np.ndarray, parts: tuple[Any, ...], point
 def evaluate_by_map(fun: Objective, args: tuple[Any, ...], mapper: MapLike, points: np.ndarray) -> Iterator[Outcome]:
     """Call a function like the built-in `map`, for instance that of a `multiprocessing.Pool`."""
     number = 0
-    for answer in mapper(PortableObjective(fun, args), list(points)):
+    with interruptible():
+        answers = iter(mapper(PortableObjective(fun, args), list(points)))
+    while True:
+        with interruptible():
+            answer = next(answers, END)
+        if answer is END:
+            break
         number += 1
         if number <= len(points):
             yield as_outcome(answer)

@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from thalweg._common.checks import as_array, as_number, as_positive, listed, shortened
+from thalweg._common.interrupts import interruptible, undisturbed
 from thalweg._common.lifeline import Lifeline
 
 PLACEHOLDER = re.compile(r"\{(\w+|x\[\d+\])\}")
@@ -212,7 +213,7 @@ class Command:
         """Run the program; return its exit status and True if it exceeded the time limit."""
         expired, lifeline = threading.Event(), Lifeline()
         try:
-            with _starting:
+            with undisturbed(), _starting:
                 process = subprocess.Popen(
                     words[0] if self.shell else words,
                     stdin=given,
@@ -224,7 +225,7 @@ class Command:
                     start_new_session=True,  # a process group that can be killed, and that Ctrl-C does not reach
                 )
                 _running.add(process)
-            lifeline.hold(process.pid)
+                lifeline.hold(process.pid)
         except OSError as error:
             lifeline.close()
             raise ProgramError(f"{self._name} cannot be started: {error}") from None
@@ -238,7 +239,8 @@ class Command:
         try:
             if timer is not None:
                 timer.start()
-            return process.wait(), expired.is_set()
+            with interruptible():  # also what came during the start
+                return process.wait(), expired.is_set()
         except BaseException:
             _kill(process)
             process.wait()

@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 
+from thalweg._common.interrupts import undisturbed
 from thalweg._common.outcome import Outcome
 from thalweg.evaluate import PointId
 from thalweg.search.loop import Loop
@@ -46,7 +47,8 @@ class AsynchronousLoop(Loop):
         try:
             found = self.evaluate.finished(self.time_left())
         except KeyboardInterrupt:
-            self._take(self.evaluate.collect(), failures)
+            with undisturbed():
+                self._take(self.evaluate.collect(), failures)
             raise
         self._take(found, failures)
         if self.evaluate.failures >= self.es.popsize:

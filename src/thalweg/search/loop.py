@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thalweg._common import interrupts
 from thalweg._common.outcome import Failure, Outcome
 from thalweg.evaluate import Evaluator
 from thalweg.search.continuing import Origin
@@ -69,23 +70,26 @@ class Loop(ABC):
 
     def run(self) -> "OptimizeResult":
         """Advance until there is a reason to stop; Ctrl-C is one."""
-        self.save()  # so that the seed is known, whatever happens
         try:
+            self.save()  # so that the seed is known, whatever happens
             while not self.es.stop():
+                interrupts.check()
                 try:
                     self.advance()
                 except OutOfRangeError:  # the run has ended; another may follow
                     self.consistent = True
         except KeyboardInterrupt:
-            self.es.halt("interrupt")
+            self.es.halt(interrupts.reason())
         finally:
-            self.end()
-            self.save()
-        result = self.result()
-        logger.info("%s", result.message)
-        if self.progress.enabled:
-            self.progress.show(result, self.es.elapsed, final=True)
-        return result
+            with interrupts.undisturbed():
+                self.end()
+                self.save()
+        with interrupts.undisturbed():
+            result = self.result()
+            logger.info("%s", result.message)
+            if self.progress.enabled:
+                self.progress.show(result, self.es.elapsed, final=True)
+            return result
 
     def end(self) -> None:
         """Give up evaluations that are still running."""
@@ -112,7 +116,9 @@ class Loop(ABC):
         self.show_if_due()
         if self.callback is not None:
             try:
-                answer = self.callback(self.result())
+                seen = self.result()
+                with interrupts.interruptible():
+                    answer = self.callback(seen)
                 if isinstance(answer, bool | np.bool_) and answer:  # a callback may return anything else without a meaning
                     self.es.halt("callback")
             except StopIteration:

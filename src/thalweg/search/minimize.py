@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thalweg._common.checks import Seed, as_flag, listed, one_of, shortened
+from thalweg._common.interrupts import Guard, interruptible
 from thalweg.evaluate import Evaluator, Workers
 from thalweg.models import Quadratic
 from thalweg.search import checkpoint as checkpoints
@@ -210,7 +211,7 @@ def _search(
         checkpoints.check_name(checkpoint)
     place = log_path(log, checkpoint, vectorized=vectorized)
     trust = check_trust(trust, checkpoint)
-    with contextlib.ExitStack() as stack:
+    with Guard(), contextlib.ExitStack() as stack:
         saved = None
         if checkpoint is not None:
             checkpoints.check_path(checkpoint)
@@ -218,7 +219,8 @@ def _search(
             saved = checkpoints.read(checkpoint) if os.path.exists(checkpoint) else None
         if search["seed"] is None and saved is not None:
             search = {**search, "seed": saved.contents["problem"]["seed"]}
-        es = Optimizer(**search)
+        with interruptible():  # compiling takes seconds, and there is no result yet
+            es = Optimizer(**search)
         identify = None if checkpoint is None else partial(fingerprint, fun, args, vectorized, es.constraints)
         origin = Origin(identify, () if identify is None else (identify(),) * 2)
         if es.variables is not None:

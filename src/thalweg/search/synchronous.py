@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.constrained_objective import Rows
+from thalweg._common.interrupts import undisturbed
 from thalweg._common.outcome import Outcome
 from thalweg.evaluate import Interrupted
 from thalweg.search.loop import NONE, Loop
@@ -34,14 +35,15 @@ class SynchronousLoop(Loop):
         try:
             F = self.evaluate(X, self.time_left(), known, record)
         except Interrupted as interrupt:
-            self.save()
-            self.consistent, self.untold = False, NONE  # no checkpoint may continue from a generation that is abandoned
-            if indices is None:
-                es.abandon(X, interrupt.values, *columns(interrupt.rows))
-            else:
-                known = np.flatnonzero(~np.isnan(interrupt.values))
-                rows = None if interrupt.rows is None else [interrupt.rows[i] for i in known]
-                es.tell(X[known], interrupt.values[known], *columns(rows))
+            with undisturbed():
+                self.save()
+                self.consistent, self.untold = False, NONE  # no checkpoint may continue from a generation that is abandoned
+                if indices is None:
+                    es.abandon(X, interrupt.values, *columns(interrupt.rows))
+                else:
+                    known = np.flatnonzero(~np.isnan(interrupt.values))
+                    rows = None if interrupt.rows is None else [interrupt.rows[i] for i in known]
+                    es.tell(X[known], interrupt.values[known], *columns(rows))
             raise
         self.consistent, self.untold = False, NONE
         es.run.failures += self.evaluate.failures - failures

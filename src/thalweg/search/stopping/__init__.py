@@ -13,6 +13,7 @@ from thalweg.search.stopping.budget import (
     INTERRUPT,
     MAX_EVALS,
     MAX_ITER,
+    TERMINATED,
     TIMEOUT,
     Budget,
     default_max_iter,
@@ -57,6 +58,7 @@ CRITERIA: list[Criterion] = [
     INTERRUPT,
     UNBOUNDED,
     TOLFUNREL,
+    TERMINATED,
 ]
 """All stop criteria, the most telling first. A result's `status` is the index of the first that holds."""
 

@@ -32,6 +32,7 @@ TIMEOUT = Limit(
 )
 CALLBACK = Criterion("callback", "The callback ended the run in generation {:.0f}.", final=True)
 INTERRUPT = Criterion("interrupt", "Interrupted from the keyboard in generation {:.0f}.", final=True)
+TERMINATED = Criterion("terminated", "Terminated by a signal in generation {:.0f}.", final=True)
 
 LIMITS = (FTARGET, MAX_EVALS, MAX_ITER, TIMEOUT)
 
