@@ -410,6 +410,7 @@ def test_ctrl_c_before_the_first_evaluation_is_one_line(folder: Path, delay: flo
     (folder / "pressed.py").write_text(f"import os, signal, threading, time\n{pressed}\ndef fun(x): time.sleep(60)\n")
     run = start("pressed.py:fun", "--x0=0,0,0", "--method", "gnn-cma", "--checkpoint", "run.ckpt", "--quiet")
     out, err = run.communicate(timeout=60)
-    assert run.returncode == 130, err
+    # where the exception has passed through `exec`, Python ends itself by the signal; a shell calls either 130
+    assert run.returncode in (130, -signal.SIGINT), err
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("Interrupted")
