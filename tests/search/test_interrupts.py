@@ -121,6 +121,15 @@ def test_a_handler_of_the_user_stays():
     assert result.stop == {"max_evals": 24}
 
 
+@pytest.mark.parametrize("name", ["signal", "getsignal"])
+def test_before_the_handler_is_there_nothing_stays(monkeypatch, name):
+    monkeypatch.setattr(signal, name, once(getattr(signal, name)))
+    with pytest.raises(KeyboardInterrupt):
+        minimize(sphere, [1.0, 2.0], **GIVEN)
+    monkeypatch.undo()
+    assert minimize(once(sphere), [1.0, 2.0], **GIVEN).stop == {"interrupt": 0}
+
+
 def test_sections():
     reached = []
     with Guard():

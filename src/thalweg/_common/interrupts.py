@@ -54,10 +54,13 @@ class Guard:
             return present
         usual = dict.fromkeys(self.numbers, signal.SIG_DFL) | {signal.SIGINT: signal.default_int_handler}
         self.before = {number: usual[number] for number in self.numbers if signal.getsignal(number) is usual[number]}
-        if self.before:
-            Guard.present = self
+        try:
             for number in self.before:
-                signal.signal(number, _handle)
+                signal.signal(number, _handle)  # raises until the guard is present
+            Guard.present = self if self.before else None
+        except BaseException:
+            self._restore()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -65,11 +68,15 @@ class Guard:
             Guard.present.state = self.outer
         if Guard.present is self:
             try:
-                for number, handler in self.before.items():
-                    signal.signal(number, handler)
+                self._restore()
             except KeyboardInterrupt:  # after SIGINT, the last one, was restored: the run has its result by now
                 pass
-            Guard.present = None
+            finally:
+                Guard.present = None
+
+    def _restore(self) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
 
     def take(self, number: int) -> None:
         """Note a signal, and raise KeyboardInterrupt if this is the moment."""
@@ -133,7 +140,7 @@ def _noted() -> list[int]:
 
 
 def _handle(number: int, _: object) -> None:
-    if Guard.present is None:  # a forked process
+    if Guard.present is None:  # a forked process, or before the run
         raise KeyboardInterrupt
     Guard.present.take(number)
 
