@@ -2,7 +2,9 @@
 
 import concurrent.futures as futures
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,7 @@ class ExecutorEngine(Engine):
 
     def __post_init__(self) -> None:
         self.objective = PortableObjective(self.fun, self.args)
+        self.ended: SimpleQueue[Future] = SimpleQueue()
         # MPIPoolExecutor tells the number in public, the executors of the standard library in private, others not at all
         number = getattr(self.executor, "num_workers", None) or getattr(self.executor, "_max_workers", None)
         self.workers: int | None = int(number) if number else None
@@ -60,10 +63,16 @@ class ExecutorEngine(Engine):
             future = Future()
             future.set_exception(error)
         self.running[future] = point_id
+        future.add_done_callback(self.ended.put)
 
     def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
-        with interruptible():
-            done, _ = futures.wait(self.running, timeout, futures.FIRST_COMPLETED)
+        while not self.ended.empty():
+            self.ended.get()
+        if self.running and not any(future.done() for future in self.running):
+            # an interrupt in the midst of `futures.wait` would leave locks of futures behind, and so threads that never go on
+            with suppress(Empty), interruptible():
+                self.ended.get(timeout=timeout)
+        done = [future for future in self.running if future.done()]
         return [(self.running.pop(future), _outcome(future)) for future in done]
 
     def cancel(self, point_id: PointId) -> None:
