@@ -60,6 +60,8 @@ wheel: $(READY) ## the wheel, in an empty environment, runs the command line and
 	.cache/wheel/env/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls .cache/wheel/*.whl)[cli]"
 	cd .cache/wheel && env/bin/thalweg minimize scipy.optimize:rosen --x0=-1,1 --sigma0 0.5 --seed 1 --quiet
 	cd .cache/wheel && env/bin/python -m doctest -o ELLIPSIS ../../README.md
+	.cache/wheel/env/bin/python -c "import thalweg.plots, scipy.optimize; result = thalweg.minimize(scipy.optimize.rosen, [0, 0]); \
+	  assert '</html>' in thalweg.plots.page(result)"
 	! .cache/wheel/env/bin/python -c "import thalweg_studies" 2> /dev/null
 
 studies: $(READY) ## tests and doctests of the studies

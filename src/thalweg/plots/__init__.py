@@ -9,6 +9,7 @@ from typing import Any
 
 from thalweg.plots.convergence_curves import convergence
 from thalweg.plots.density import density_2d
+from thalweg.plots.html import page
 from thalweg.plots.model_lines import model_2d
 from thalweg.plots.run_figure import run
 from thalweg.plots.style import COLOURS, LINES, require
@@ -16,4 +17,4 @@ from thalweg.plots.style import COLOURS, LINES, require
 PLOTS: dict[str, Callable[..., Any]] = {plot.__name__: plot for plot in (convergence, density_2d, model_2d, run)}
 """All plots by name."""
 
-__all__ = ["COLOURS", "LINES", "PLOTS", "convergence", "density_2d", "model_2d", "require", "run"]
+__all__ = ["COLOURS", "LINES", "PLOTS", "convergence", "density_2d", "model_2d", "page", "require", "run"]

@@ -1,0 +1,5 @@
+"""Pages of runs in HTML."""
+
+from thalweg.plots.html.document import page
+
+__all__ = ["page"]
