@@ -17,7 +17,7 @@ PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 PYTEST_ARGS ?= -n 2 --dist worksteal -m "not check"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers pytest wheel studies marked paper rl bbob picture fix lock clean
+.PHONY: help setup demo test check lint types layers pytest wheel studies marked browser paper rl bbob picture fix lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,7 @@ demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
 
 test: lint types layers pytest ## quick checks of the library; about five minutes on two cores
 
-check: marked wheel studies paper rl bbob ## the longer checks: real clusters, MuJoCo, the studies and their commands
+check: marked browser wheel studies paper rl bbob ## the longer checks: real clusters, a browser, MuJoCo, the studies and their commands
 
 lint: $(READY) ## ruff: rules and format
 	$(BIN)/ruff check
@@ -50,8 +50,12 @@ layers: $(READY) ## import-linter: a module imports only from below
 pytest: $(READY) ## quick tests and doctests; PYTEST_ARGS replaces the arguments
 	$(CHECK_ENV) $(BIN)/pytest $(PYTEST_ARGS)
 
-marked: $(READY) ## tests of the library with the marker check
-	$(CHECK_ENV) $(BIN)/pytest -n 2 --dist worksteal -m check tests
+marked: $(READY) ## tests of the library with the marker check, but for those in a browser
+	$(CHECK_ENV) $(BIN)/pytest -n 2 --dist worksteal -m check tests --ignore tests/browser
+
+browser: $(READY) ## pages of runs in Chromium, which is installed first if it is missing (as root); about a minute
+	scripts/install_chromium.sh
+	$(CHECK_ENV) $(BIN)/pytest -m check tests/browser
 
 wheel: $(READY) ## the wheel, in an empty environment, runs the command line and README's example
 	rm -rf .cache/wheel

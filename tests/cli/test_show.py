@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 import thalweg
 from thalweg.cli.app import app
+from thalweg.plots import page
 from thalweg.storage.log import open_log
 
 
@@ -69,6 +70,11 @@ def test_figures(run, tmp_path, suffix, start):
     assert out.read_bytes().startswith(start)
 
 
+def test_a_page(run, tmp_path):
+    assert rows(call(run[1], "--out", tmp_path / "run.html"))
+    assert (tmp_path / "run.html").read_text() == page(run[1])
+
+
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
@@ -91,7 +97,7 @@ def test_what_is_no_run_is_refused_in_one_sentence(tmp_path, name, content, expe
 def test_a_figure_of_another_kind_and_one_without_matplotlib(run, tmp_path, monkeypatch):
     result = call(run[1], "--out", tmp_path / "run.bmp")
     assert result.exit_code == 2
-    assert "--out must end in .png, .svg, .pdf" in result.stderr
+    assert "--out must end in .html, .png, .svg, .pdf" in result.stderr
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = call(run[1], "--out", tmp_path / "run.png")
     assert result.stderr == 'Error: a figure needs matplotlib, which is not installed: run pip install "thalweg[plots]"\n'

@@ -14,6 +14,7 @@ import click
 
 from thalweg._common.interrupts import Guard
 from thalweg.cli.engines import describe_workers, open_workers
+from thalweg.cli.live_page import live_page
 from thalweg.cli.result_output import STDOUT, check_writable, stdout_kept, summary, write_result
 from thalweg.cli.settings import RunSettings, resume_command
 from thalweg.evaluate import AllFailedError
@@ -50,8 +51,11 @@ def run_and_report(
             with (
                 open_workers(settings) as workers,
                 progress_arguments(settings, title, budget, elapsed) as progress,
+                live_page(settings, title, checkpoint) as (live, log),
             ):
-                result = run(workers=workers, **progress)
+                result = run(workers=workers, **progress, **log)
+                if live is not None:
+                    live.result = {"message": result.message, "elapsed": elapsed + time.monotonic() - began}
         except TypeError as error:  # an option of the wrong type
             raise ValueError(str(error)) from error
         except AllFailedError as error:

@@ -4,6 +4,7 @@ import difflib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,17 @@ OBJECTIVE: tuple[Decorator, ...] = (
     click.option("--shell", is_flag=True, help="Run --command in a shell, for pipes, variables and several commands."),
     click.option("--scratch", is_flag=True, help="Run each --command in a temporary folder of its own."),
     click.option("--vectorized", is_flag=True, help="Call the function with a whole generation, an array (popsize, d)."),
+)
+
+LIVE: tuple[Decorator, ...] = (
+    click.option("--live", is_flag=True, help="Serve a page of the run to browsers on this machine; its address is on stderr."),
+    click.option(
+        "--live-host",
+        metavar="ADDRESS",
+        help="Network interface of that page; on another than the default whoever knows its address sees the run.  "
+        "[default: 127.0.0.1]",
+    ),
+    click.option("--live-port", type=click.IntRange(0, 65535), help="Port of that page.  [default: a free one]"),
 )
 
 EVALUATION: tuple[Decorator, ...] = (
@@ -46,6 +58,7 @@ EVALUATION: tuple[Decorator, ...] = (
         "--log", help="File ending in .jsonl or .parquet that records every evaluation.  [default: beside the checkpoint]"
     ),
     click.option("--no-log", is_flag=True, help="Do not record the evaluations."),
+    *LIVE,
     click.option(
         "--trust/--no-trust",
         default=None,
@@ -77,9 +90,12 @@ def shared_options(command: Any, *, budget_default: str | None = None) -> Any:
         click.option(name, type=float, help=f"{text}  [default: {budget_default or default}]")
         for name, (text, default) in BUDGETS.items()
     ]
-    for option in reversed((*OBJECTIVE, *budgets, *EVALUATION)):
-        command = option(command)
-    return command
+    return with_options((*OBJECTIVE, *budgets, *EVALUATION))(command)
+
+
+def with_options(options: Sequence[Decorator]) -> Decorator:
+    """Return a decorator that adds options to a command, in this order."""
+    return lambda command: reduce(lambda given, option: option(given), reversed(options), command)
 
 
 @dataclass(frozen=True)
@@ -104,6 +120,9 @@ class RunSettings:
     log: str | None
     no_log: bool
     trust: bool | None
+    live: bool
+    live_host: str | None
+    live_port: int | None
     out: Path | None
     plain: bool
     quiet: bool
@@ -117,6 +136,9 @@ class RunSettings:
             raise click.UsageError("--vectorized needs a function; --command evaluates one point at a time")
         if self.engine == "processes" and self.address is not None:
             raise click.UsageError("--address needs --engine ray or dask")
+        check_live(self.live, self.live_host, self.live_port)
+        if self.live and self.no_log:
+            raise click.UsageError("--live reads the log of the run; leave out --no-log")
         if self.log is not None and self.no_log:
             raise click.UsageError("--log and --no-log exclude each other")
         if self.workers is not None and (self.workers == 0 or not -1 <= self.workers <= MOST_WORKERS):
@@ -175,6 +197,12 @@ class RunSettings:
         if self.trust is not None:
             given["trust"] = self.trust
         return given | {name: True for name in ("vectorized", "asynchronous") if getattr(self, name)}
+
+
+def check_live(live: bool, host: str | None, port: int | None) -> None:
+    """Raise an error if a live page is described that is not asked for."""
+    if not live and (host is not None or port is not None):
+        raise click.UsageError("--live-host and --live-port need --live")
 
 
 def resume_command(ctx: click.Context, checkpoint: Path) -> list[str]:

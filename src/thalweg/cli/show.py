@@ -1,17 +1,24 @@
 """`thalweg show`: a run from its checkpoint or its log, as a summary and as a figure."""
 
+import signal
+import threading
 from pathlib import Path
 
 import click
 
 from thalweg import plots
+from thalweg._common.interrupts import Guard, interruptible
+from thalweg.cli.live_page import address, serve
 from thalweg.cli.result_output import check_writable
-from thalweg.plots.recorded import Recorded, labels, read
+from thalweg.cli.running import SIGNALS
+from thalweg.cli.settings import LIVE, check_live, with_options
+from thalweg.plots.html.live import Live
+from thalweg.plots.recorded import Recorded, follow, labels
 from thalweg.search.progress import clock
-from thalweg.storage.atomic import replace
+from thalweg.storage.atomic import replace, write_text
 
-FIGURES = (".png", ".svg", ".pdf")
-"""Endings of the names of figures."""
+FIGURES, PAGE = (".png", ".svg", ".pdf"), ".html"
+"""Endings of the names of figures and pages."""
 
 
 @click.command(context_settings={"show_default": True})
@@ -19,31 +26,47 @@ FIGURES = (".png", ".svg", ".pdf")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File for a figure of the run: .png, .svg or .pdf.  [default: none]",
+    help="File for a page of the run, .html, or for a figure: .png, .svg or .pdf.  [default: none]",
 )
-def show(run: Path, out: Path | None) -> None:
+@with_options(LIVE)
+def show(run: Path, out: Path | None, live: bool, live_host: str | None, live_port: int | None) -> None:
     """Show a run that goes on or has ended.
 
     RUN is its checkpoint or its log (.jsonl, or the folder .parquet). A checkpoint run.ckpt and its log run.ckpt.jsonl are read
     together. Prints where the run has come to, and with --out draws convergence, step-size, coordinates, bend, model, failures
-    and times.
+    and times, or writes a page for a browser, which has all evaluations too. With --live it serves that page, which moves with
+    the run, until Ctrl-C.
 
     \b
       thalweg show run.ckpt
       thalweg show run.ckpt.jsonl --out run.png
+      thalweg show run.ckpt --out run.html
+      thalweg show run.ckpt --live
     """  # noqa: D301  (click needs the backspace character, which keeps the lines of the paragraph)
     if out is not None:
-        if out.suffix not in FIGURES:
-            raise click.UsageError(f"--out must end in {', '.join(FIGURES)}, got {str(out)!r}")
-        plots.require()
+        if out.suffix not in (PAGE, *FIGURES):
+            raise click.UsageError(f"--out must end in {', '.join((PAGE, *FIGURES))}, got {str(out)!r}")
+        if out.suffix != PAGE:
+            plots.require()
         check_writable(out)
-    recorded = read(run)
-    if not recorded.nfev:
+    check_live(live, live_host, live_port)
+    followed = follow(run)
+    recorded = followed.read()
+    if not recorded.nfev and not live:
         raise ValueError(f"{str(run)!r} holds no evaluation yet; try again once one has ended")
     click.echo(describe(recorded))
-    if out is not None:
+    if out is not None and out.suffix == PAGE:
+        write_text(out, plots.page(recorded))
+    elif out is not None:
         figure = plots.run(recorded)
         replace(out, lambda file: figure.savefig(file, format=out.suffix[1:]))
+    if live:
+        with Guard(SIGNALS) as guard, serve(Live(lambda: followed, **address(live_host, live_port))):
+            try:
+                with interruptible():
+                    threading.Event().wait()
+            except KeyboardInterrupt:
+                click.get_current_context().exit(128 + (guard.noted[0] if guard.noted else signal.SIGINT))
 
 
 def describe(run: Recorded) -> str:

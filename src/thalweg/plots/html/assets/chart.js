@@ -62,6 +62,7 @@ class Chart {
   }
 
   draw() {
+    if (!run.head) return;
     const content = this.content();
     this.section.hidden = !content;
     if (!content || !this.holder.clientWidth) return;
@@ -191,7 +192,7 @@ class Chart {
     const step = { ArrowLeft: -0.01, ArrowRight: 0.01, PageUp: -0.1, PageDown: 0.1, Home: -2, End: 2 }[event.key];
     if (!step || !this.box) return;
     event.preventDefault();
-    this.place = Math.min(1, Math.max(0, (this.place ?? (step > 0 ? -step : 1)) + step));
+    this.place = Math.min(1, Math.max(0, (this.place ?? (step > 0 ? 0 : 1)) + step));
     this.said.hidden = false;
     this.said.textContent = this.cursor().replace(/\n/g, "; ");
   }

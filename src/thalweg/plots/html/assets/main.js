@@ -178,11 +178,11 @@ async function follow() {
       const news = await answer.json();
       lost = 0;
       if (!news.waiting) run.take(news);
-      status = news.ended ? ["ended", "ended"] : ["running", news.waiting ? "waiting for the first evaluation" : "running"];
-      if (news.waiting) { find("state").className = "state running"; find("state").textContent = status[1]; }
+      status = { waiting: ["running", "waiting for the first evaluation"], running: ["running", "running"], ended: ["ended", "ended"], open: ["running", "has not ended"] }[news.state];
+      if (news.waiting) { find("state").className = "state " + status[0]; find("state").textContent = status[1]; }
       else if (!news.more || !shown) { show(); shown = true; }
       document.documentElement.dataset.rows = run.n;
-      if (news.ended && !news.more) return;
+      if (news.state === "ended" && !news.more) return;
       if (news.more) continue;
     } catch (error) {
       if (!(error instanceof TypeError) && !/^\d+$/.test(error.message)) throw error;
@@ -192,7 +192,7 @@ async function follow() {
       if (lost > 20) return;
     }
     const took = performance.now() - began;
-    await new Promise((resolve) => setTimeout(resolve, Math.max(PAUSE, 3 * took)));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(PAUSE, Math.min(3 * took, 2 * PAUSE))));
   }
 }
 

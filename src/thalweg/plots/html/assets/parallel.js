@@ -116,7 +116,7 @@ class Parallel {
   }
   value(k, y) {
     const final = k === this.scales.length - 1, place = (this.bottom - y) / (this.bottom - this.top - (final ? this.room : 0));
-    const value = this.scales[k].value(place);
+    const { low, high } = this.scales[k], value = place <= 0 ? low : place >= 1 ? high : this.scales[k].value(place);
     return final ? this.values.back(value) : value;
   }
   begin(event) {

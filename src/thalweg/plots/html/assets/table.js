@@ -120,7 +120,8 @@ class Table {
     if (event.key === "Enter" && this.current >= 0) { event.preventDefault(); this.show(this.current); return; }
     if (!(event.key in steps)) return;
     event.preventDefault();
-    const at = this.order.indexOf(this.current), place = Math.max(0, Math.min(this.order.length - 1, at < 0 ? Math.floor(this.frame.scrollTop / ROW) : at + steps[event.key]));
+    const at = this.order.indexOf(this.current), from = at < 0 ? Math.floor(this.frame.scrollTop / ROW) - Math.sign(steps[event.key]) : at;
+    const place = Math.max(0, Math.min(this.order.length - 1, from + steps[event.key]));
     this.current = this.order[place];
     const top = place * ROW, inner = this.frame.clientHeight - this.head.offsetHeight;
     if (top < this.frame.scrollTop) this.frame.scrollTop = top;
