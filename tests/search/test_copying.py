@@ -208,5 +208,5 @@ def test_repr_says_how_far_the_search_is():
     assert repr(es) == "<Optimizer cma, d = 2, 0 generations, 0 evaluations, no value yet>"
     X = es.ask()
     es.tell(X, np.arange(6) + 0.5)
-    assert repr(es) == "<Optimizer cma, d = 2, 1 generations, 6 evaluations, best 0.5>"
+    assert repr(es) == "<Optimizer cma, d = 2, 1 generation, 6 evaluations, best 0.5>"
     assert "CMAES(" in repr(make(method=CMAES()))

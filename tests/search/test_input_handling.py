@@ -212,7 +212,9 @@ def test_popsize_of_a_strategy_object():
         ({"callback": 3}, TypeError, "callback must be callable, got 3"),
         ({"restarts": -1}, ValueError, "restarts must be at least 0, got -1"),
         ({"workers": 0}, ValueError, "workers must be at least 1, got 0"),
-        ({"workers": "2"}, TypeError, r"workers must be a whole number, .*Executor, .*Dask\(...\), got '2'"),
+        ({"workers": "2"}, TypeError, r"workers must be a whole number, not in quotes, .* got '2'; the names are 'processes'"),
+        ({"workers": "rey"}, TypeError, "workers .* got 'rey'; did you mean 'ray'"),
+        ({"workers": 2j}, TypeError, r"workers must be a whole number, .*Executor, .*Dask\(...\), got 2j"),
         ({"workers": 2, "vectorized": True}, ValueError, "leave workers=2 out"),
         ({"workers": map, "vectorized": True}, ValueError, "leave workers out"),
         (

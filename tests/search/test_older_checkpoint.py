@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import thalweg
+from thalweg.cli.app import app
 
 OLDER = Path(__file__).with_name("older.ckpt.gz")
 SETTINGS = {"method": "gnn-cma", "seed": 1, "popsize": 4, "restarts": 1}
@@ -43,3 +45,7 @@ def test_it_ends_where_a_new_run_ends(path):
     assert result.fun < 1e-9
     assert len(result.reevaluated) == 1  # it had no fingerprint
     assert len(result.history.nit) == result.nit - 10
+
+
+def test_it_can_be_shown(path):
+    assert repr(thalweg.Optimizer.load(path).best.f) in CliRunner().invoke(app, ["show", str(path)]).output

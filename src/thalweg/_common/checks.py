@@ -124,6 +124,15 @@ def as_text(value: Any, show: Callable[[Any], str] = str) -> str:
         return f"<{type(value).__name__} that cannot be shown>"
 
 
+def counted(number: int, thing: str) -> str:
+    """Return a number with the name of what it counts, such as "1 generation".
+
+    >>> counted(1, "generation"), counted(0, "run")
+    ('1 generation', '0 runs')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def listed(names: Sequence[str]) -> str:
     """Return the names in quotes, separated by commas."""
     return ", ".join(repr(name) for name in names)

@@ -89,6 +89,7 @@ def as_options(sentence: str) -> str:
     """
     sentence = re.sub(r"\b(vectorized|asynchronous|bipop)=True\b", r"--\1", sentence)
     sentence = re.sub(r"(?<!-)\b(workers|restarts|popsize)=(\w+)", r"--\1 \2", sentence)
+    sentence = re.sub(r"^(bounds|integers|x0|sigma0|scale|ftarget|timeout|known)(?= (must|of)\b)", r"--\1", sentence)
     return re.sub(
         r"(?<![-\w'])(max_evals|max_iter|eval_timeout)\b(?!=)", lambda name: f"--{name[0].replace('_', '-')}", sentence
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
-from thalweg._common.checks import as_count, listed, shortened
+from thalweg._common.checks import as_count, listed, one_of, shortened
 from thalweg._common.outcome import Objective
 from thalweg.evaluate.base import Engine, EngineFactory
 from thalweg.evaluate.dask_engine import Dask
@@ -58,6 +58,11 @@ def _number_of(workers: Any) -> int:
     try:
         return (os.cpu_count() or 1) if workers == -1 else as_count(workers, "workers")
     except TypeError:
+        if isinstance(workers, str):
+            raise TypeError(
+                f"workers must be a whole number, not in quotes, or the name of an engine, got {shortened(workers)}; "
+                f"{one_of(workers, tuple(ENGINES))}"
+            ) from None
         raise TypeError(
             f"workers must be a whole number, one of {listed(tuple(ENGINES))}, a map-like callable, a "
             f"concurrent.futures.Executor, thalweg.Ray(...) or thalweg.Dask(...), got {shortened(workers)}"

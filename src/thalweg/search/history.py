@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg._common.checks import counted
 from thalweg.space import SpaceMap
 
 MOST, LEAST = 300, 64
@@ -128,7 +129,7 @@ class History:
         return len(self._entries)
 
     def __repr__(self) -> str:
-        return f"<History of {self._count} generations, {len(self)} kept>"
+        return f"<History of {counted(self._count, 'generation')}, {len(self)} kept>"
 
     def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the history as plain numbers and arrays, for `unpack`."""

@@ -4,7 +4,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from thalweg._common.checks import shortened
+from thalweg._common.checks import counted, shortened
 from thalweg.search.campaign import Best, Campaign
 from thalweg.search.copying import Copyable
 from thalweg.search.run import Run
@@ -24,7 +24,7 @@ class SearchView(Copyable):
 
     def __repr__(self) -> str:
         method = self.method if isinstance(self.method, str) else shortened(self.method)
-        counts = f"{method}, d = {len(self.first)}, {self.nit} generations, {self.nfev} evaluations"
+        counts = f"{method}, d = {len(self.first)}, {counted(self.nit, 'generation')}, {counted(self.nfev, 'evaluation')}"
         best = "no value yet" if self.best.f == inf else f"best {self.best.f:.6g}"
         violated = f" with violation {self.best.violation:.3g}" if self.best.violation > 0 else ""
         return f"<{type(self).__name__} {counts}, {best}{violated}>"

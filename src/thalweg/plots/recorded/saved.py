@@ -75,7 +75,7 @@ def read_saved(path: Path) -> Saved:
         method=contents["settings"]["method"],
         seed=problem["seed"],
         elapsed=contents["elapsed"],
-        message=verdict(reasons, resolved=run["resolved"])[2] if ended else None,
+        message=verdict(reasons, resolved=run.get("resolved", run["best_f"] < run.get("first", np.inf)))[2] if ended else None,
         kinds=checkpoint.kinds_of(found),
     )
 
