@@ -1,6 +1,7 @@
 # Three commands matter: `make demo`, `make test` and, before a release, `make check`. All set everything up first.
 
 PYTHON ?= python3
+STUDIES ?= ./studies[bbob,rl]
 BIN := .venv/bin
 READY := .venv/.ready
 
@@ -27,7 +28,7 @@ setup: $(READY) ## create .venv with the pinned versions; does nothing when up t
 $(READY): pyproject.toml studies/pyproject.toml constraints.txt
 	@echo "Setting up .venv with the pinned versions (about a minute)"
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]" --editable "./studies[bbob,rl]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]" --editable "$(STUDIES)"
 	@touch $@
 
 demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function

@@ -1,6 +1,6 @@
 """Balance a pole: search for the ten parameters of a linear policy by the returns of whole episodes.
 
-pip install "thalweg[rl,plots]"
+pip install ".[rl,plots]"
 python examples/cartpole.py
 """
 

@@ -12,6 +12,7 @@ pytest.importorskip("rich")
 from click.testing import CliRunner, Result
 
 import thalweg
+from thalweg._common.extras import command
 from thalweg.cli import main
 from thalweg.cli.app import app, describe
 
@@ -69,14 +70,14 @@ def test_missing_matplotlib_is_said_before_the_work(tmp_path: Path, monkeypatch:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = call("demo", "--out", str(tmp_path / "out"))
     assert result.exit_code == 1
-    assert result.stderr == 'Error: a figure needs matplotlib, which is not installed: run pip install "thalweg[plots]"\n'
+    assert result.stderr == f"Error: a figure needs matplotlib, which is not installed: {command('plots')}\n"
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])
 def test_a_missing_extra_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(SystemExit, match=rf'{missing}, .*: run pip install "thalweg\[cli\]"$'):
+    with pytest.raises(SystemExit, match=rf'{missing}, .*: run pip install "\.\[cli\]" in a clone of'):
         main(["methods"])
 
 

@@ -11,6 +11,7 @@ pytest.importorskip("rich")
 from click.testing import CliRunner, Result
 
 import thalweg
+from thalweg._common.extras import command
 from thalweg.cli.app import app
 from thalweg.plots import page
 from thalweg.storage.log import open_log
@@ -100,7 +101,7 @@ def test_a_figure_of_another_kind_and_one_without_matplotlib(run, tmp_path, monk
     assert "--out must end in .html, .png, .svg, .pdf" in result.stderr
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = call(run[1], "--out", tmp_path / "run.png")
-    assert result.stderr == 'Error: a figure needs matplotlib, which is not installed: run pip install "thalweg[plots]"\n'
+    assert result.stderr == f"Error: a figure needs matplotlib, which is not installed: {command('plots')}\n"
     assert not (tmp_path / "run.png").exists()
     assert rows(call(run[1]))
 

@@ -144,7 +144,7 @@ def test_bad_input_is_named():
 
 def test_a_missing_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r'pip install "thalweg\[plots\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[plots\]"'):
         plots.convergence({"a": curves([[1.0]])})
 
 

@@ -4,6 +4,15 @@ import importlib
 from typing import Any
 
 
+def command(extra: str) -> str:
+    """Return what to do for an extra that is missing, as the end of an error's sentence.
+
+    >>> command("plots")
+    'run pip install ".[plots]" in a clone of the Thalweg repository'
+    """
+    return f'run pip install ".[{extra}]" in a clone of the Thalweg repository'
+
+
 def require(module: str, *, extra: str, purpose: str) -> Any:
     """Import a module of an optional dependency, or raise an ImportError that names the extra to install.
 
@@ -14,7 +23,7 @@ def require(module: str, *, extra: str, purpose: str) -> Any:
 
     >>> require("no_such_module", extra="plots", purpose="a figure")
     Traceback (most recent call last):
-    ModuleNotFoundError: a figure needs no_such_module, which is not installed: run pip install "thalweg[plots]"
+    ModuleNotFoundError: a figure needs no_such_module, which is not installed: run pip install ".[plots]" in a clone of the ...
     """
     try:
         return importlib.import_module(module)
@@ -22,5 +31,5 @@ def require(module: str, *, extra: str, purpose: str) -> Any:
         missing = isinstance(error, ModuleNotFoundError)
         package = (error.name if missing and error.name else module).partition(".")[0]
         state = "is not installed" if missing else f"cannot be imported ({error})"
-        message = f'{purpose} needs {package}, which {state}: run pip install "thalweg[{extra}]"'
+        message = f"{purpose} needs {package}, which {state}: {command(extra)}"
         raise (ModuleNotFoundError if missing else ImportError)(message, name=package) from error

@@ -99,6 +99,6 @@ def test_a_missing_extra_is_one_sentence(tmp_path, computed, monkeypatch, module
     result = call("rl", "--quick", "--workers", 1, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert module in result.stderr
-    assert 'pip install "thalweg[rl]"' in result.stderr
+    assert 'pip install ".[rl]"' in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()

@@ -108,7 +108,7 @@ def test_values_handed_over_are_finite():
 @pytest.mark.parametrize(("make", "package"), [(PycmaLatent, "cma"), (CmaesLatent, "cmaes")])
 def test_a_missing_package_is_named_with_its_extra(make: Any, package: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=rf"{make.__name__} needs {package}, .*pip install \"thalweg\[adapters\]\""):
+    with pytest.raises(ImportError, match=rf"{make.__name__} needs {package}, .*pip install \"\.\[adapters\]\""):
         begin(make())
 
 

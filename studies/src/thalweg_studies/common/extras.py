@@ -27,4 +27,5 @@ def require(module: str, requirement: str = BBOB) -> Any:
 def missing(module: str, requirement: str = BBOB) -> ImportError:
     """Return the error for a missing module."""
     package = PACKAGES.get(module, module)
-    return ImportError(f'this study needs {package}, which is not installed: run pip install "{requirement}"')
+    place = "in a clone of the Thalweg repository"
+    return ImportError(f'this study needs {package}, which is not installed: run pip install "{requirement}" {place}')

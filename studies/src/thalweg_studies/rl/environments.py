@@ -58,7 +58,7 @@ def modern_inverted_double_pendulum(**options: Any) -> Any:
 
 def require_mujoco() -> Any:
     """Import `mujoco`; the error if it is missing says how to install it."""
-    return require("mujoco", "thalweg[rl]")
+    return require("mujoco", ".[rl]")
 
 
 def _make(name: str, **options: Any) -> Any:

@@ -1,0 +1,54 @@
+"""The package as users get it: extras, the file that says how to cite it, and what `help` prints."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = set(PROJECT["optional-dependencies"])
+
+
+def test_every_extra_that_an_error_names_exists():
+    named = {
+        found
+        for path in (ROOT / "src").rglob("*.py")
+        for found in re.findall(r'(?:extra=|command\()["\'](\w+)', path.read_text())
+    }
+    assert {"cli", "plots", "optuna", "tune"} <= named <= EXTRAS
+
+
+def test_no_error_and_no_page_asks_for_a_package_from_an_index():
+    """The library is installed from a clone: pip finds none of its name elsewhere."""
+    files = [path for folder in ("src", "studies/src", "docs", "examples") for path in (ROOT / folder).rglob("*.*")]
+    files += [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "studies" / "README.md"]
+    lines = [line for path in files if path.suffix in (".py", ".md") for line in path.read_text().splitlines()]
+    assert [line for line in lines if re.search(r"""pip install ["']?thalweg""", line)] == []
+
+
+def test_the_page_on_installing_lists_all_extras():
+    section = (ROOT / "docs" / "quickstart.md").read_text().partition("## Install\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", section, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"\w+", row)} == EXTRAS
+
+
+def test_the_citation_is_that_of_this_version_and_of_the_readme():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert (citation["title"], citation["version"]) == ("Thalweg", PROJECT["version"])
+    assert citation["authors"] == PROJECT["authors"]
+    assert (citation["license"], citation["keywords"]) == (PROJECT["license"], PROJECT["keywords"])
+    paper, readme = citation["preferred-citation"], " ".join((ROOT / "README.md").read_text().replace("> ", "").split())
+    names = ", ".join(f"{author['given-names'][0]}. {author['family-names']}" for author in paper["authors"])
+    assert f"{names}. *{paper['title']}.* {paper['year']}. arXiv:{paper['url'].rpartition('/')[2]}" in readme
+
+
+def test_the_workflow_runs_what_there_is():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    steps = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {"make demo", ".ci/run"} <= set(steps)
+    for words in map(str.split, steps):
+        program = [word for word in words if word != "sudo"]
+        assert program[1] in targets if program[0] == "make" else (ROOT / program[0]).is_file()
