@@ -227,3 +227,7 @@ def test_the_pages_that_list_pages_list_all_of_them():
     for index in (ROOT / "README.md", ROOT / "docs" / "index.md"):
         listed = {Path(target).name for target in re.findall(r"\]\(([^)#\s]+\.md)", index.read_text())}
         assert pages - listed == set(), index.name
+
+
+def test_the_front_page_is_short():
+    assert len((ROOT / "README.md").read_text().split()) <= 900

@@ -1,7 +1,9 @@
 import math
 import pickle
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import optuna
@@ -263,3 +265,18 @@ class TestOptunasOwnForRelativeSamplers(pytest_samplers.RelativeSamplerTestCase)
     @pytest.fixture
     def sampler(self):
         return lambda: ThalwegSampler(**SMALL)
+
+
+def test_the_folder_for_optunahub_has_what_the_registry_asks_for():
+    folder = Path(__file__).parents[2] / "optunahub" / "package" / "samplers" / "thalweg"
+    assert {"LICENSE", "README.md", "__init__.py", "example.py"} <= {each.name for each in folder.iterdir()}
+    front, text = (folder / "README.md").read_text().split("---\n")[1:3]
+    keys = [line.partition(":")[0] for line in front.splitlines()]
+    assert keys == ["author", "title", "description", "tags", "optuna_versions", "license"]
+    assert f"optuna_versions: [{optuna.__version__}]" in front
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["## Abstract", "## Class or Function Names", "## Installation", "## Example", "## Others"]
+    loaded = runpy.run_path(str(folder / "__init__.py"))  # as optunahub does
+    study = study_of(loaded["ThalwegSampler"](seed=1, **SMALL))
+    study.optimize(objective, n_trials=3)
+    assert len(study.trials) == 3

@@ -1,0 +1,5 @@
+"""The sampler of Thalweg, for `optunahub.load_module("samplers/thalweg")`."""
+
+from thalweg.integrations.optuna import ThalwegSampler
+
+__all__ = ["ThalwegSampler"]
