@@ -4,6 +4,7 @@ Doctests of the package and the docs lie outside this folder and so run as a use
 """
 
 import gc
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -14,6 +15,8 @@ import pytest
 
 from thalweg.compiled import steps
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; tests press Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("thalweg", derandomize=True, deadline=None, max_examples=30)
 hypothesis.settings.load_profile("thalweg")
 

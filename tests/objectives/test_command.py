@@ -160,6 +160,7 @@ list(ThreadPoolExecutor(2).map(Command(script, shell=True), [[0.0], [1.0]]))
     pids = [int(pid) for path in tmp_path.iterdir() for pid in path.read_text().split()]
     assert len(pids) == 4
     assert all(map(running, pids))
+    time.sleep(0.5)  # a program that has just begun may be a moment ahead of its parent
     process.kill()
     process.wait()
     assert wait_for(lambda: not any(map(running, pids)))
