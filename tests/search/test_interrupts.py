@@ -62,6 +62,27 @@ def test_while_files_are_written(tmp_path, monkeypatch, owner, name):
     assert np.array_equal(again.x, whole.x)
 
 
+@pytest.mark.parametrize("catches", [False, True])
+def test_while_the_best_point_is_evaluated_again(tmp_path, catches):
+    def fun(x):
+        try:
+            press()
+        except KeyboardInterrupt:
+            if not catches:
+                raise
+        return 0.25
+
+    path = tmp_path / "run.ckpt"
+    whole = minimize(sphere, [1.0, 2.0], checkpoint=path, **GIVEN)
+    before = path.read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        minimize(fun, [1.0, 2.0], checkpoint=path, **GIVEN)
+    assert path.read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["run.ckpt", "run.ckpt.jsonl"]
+    again = minimize(sphere, [1.0, 2.0], checkpoint=path, **GIVEN)
+    assert (again.fun, again.nfev) == (whole.fun, 24)
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, BaseException])
 def test_an_objective_that_catches_it_has_the_run_ended_all_the_same(error):
     def fun(x):

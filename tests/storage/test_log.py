@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from thalweg._common.outcome import Failure, Outcome
 from thalweg.storage.log import Evaluation, open_log, parquet, read_log
+from thalweg.storage.log.follow import follow_log
 from thalweg.storage.log.lines import PAGE
 from thalweg.storage.log.row import COLUMNS, NUMBER, Column, decode, encode
 
@@ -372,3 +373,23 @@ def test_a_clean_log_is_read_without_a_word(tmp_path, caplog):
         log.append(ROWS)
         read_log(log.path)
     assert not caplog.records
+
+
+@pytest.mark.parametrize("number", [2, 5, 9])
+def test_another_log_in_the_same_place_is_followed_from_its_beginning(tmp_path, number):
+    path = tmp_path / "run.jsonl"
+    with open_log(path, resume=False) as log:
+        log.append([row(i) for i in range(5)])
+    followed = follow_log(path)
+    assert len(followed.news().rows) == 5
+    assert followed.news() is None
+    with open_log(path, resume=True) as log:
+        log.append([row(5)])
+    assert len(followed.news().rows) == 1
+    other = tmp_path / "other.jsonl"
+    with open_log(other, resume=False) as log:
+        log.append([row(i, x=(0.5, 0.25)) for i in range(number)])
+    path.write_bytes(other.read_bytes())  # the number of the file stays
+    news = followed.news()
+    assert (len(news.rows), news.anew) == (number, True)
+    assert followed.news() is None

@@ -68,7 +68,7 @@ def run_and_report(
     reasons = {"interrupt", "terminated"} & (set() if result is None else result.stop.keys())
     if result is None or (reasons and result.nfev == 0):
         how = "Interrupted" if status == 128 + signal.SIGINT else "Terminated"
-        click.echo(f"{how} before the first evaluation.", err=True)
+        click.echo(f"{how} before the {'next' if elapsed else 'first'} evaluation.", err=True)
         ctx.exit(status)
     seconds = elapsed + time.monotonic() - began
     if out is not None:

@@ -8,6 +8,9 @@ from typing import NamedTuple
 from thalweg.storage.log.lines import LONGEST, read_lines
 from thalweg.storage.log.row import Evaluation, decode
 
+HEAD = 1024
+"""Number of bytes at the begin of a log by which it is known: a row there has the time of an evaluation."""
+
 
 class News(NamedTuple):
     """The evaluations that a log did not have before."""
@@ -38,15 +41,17 @@ class FollowedLines(FollowedLog):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._read, self._file = 0, None
-        """Number of bytes that were read, and the file they were in."""
+        self._read, self._file, self._head = 0, None, b""
+        """Number of bytes that were read, the file they were in, and the first of them."""
 
     def news(self) -> News | None:
         rows: list[Evaluation] = []
         try:
             with self.path.open("rb") as file:
                 status = self.path.stat()
-                anew = self._read > 0 and (status.st_ino != self._file or status.st_size < self._read)
+                head = file.read(HEAD)
+                other = status.st_ino != self._file or not head.startswith(self._head)  # numbers of files are used again
+                anew = self._read > 0 and (other or status.st_size < self._read)
                 if anew:
                     self._read = self.strange = 0
                 elif status.st_size == self._read:
@@ -59,6 +64,7 @@ class FollowedLines(FollowedLog):
                         rows.append(decode(line))
                     except ValueError:
                         self.strange += bool(line.strip())
+                self._head = head[: self._read]
         except FileNotFoundError:
             return None
         return News(rows, [], anew) if rows or anew else None
