@@ -76,7 +76,7 @@ def test_numbers_and_names_choose_the_engine(monkeypatch):
 @pytest.mark.parametrize(("name", "library"), [("ray", "ray"), ("dask", "distributed")])
 def test_a_missing_extra_is_named(name, library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=rf'thalweg.{name.title()} needs {library}, .*"thalweg\[{name}\]"'):
+    with pytest.raises(ImportError, match=rf'thalweg.{name.title()} needs {library}, .*"\.\[{name}\]"'):
         Evaluator(sphere, workers=name)
 
 

@@ -364,7 +364,7 @@ def test_names_and_places(tmp_path, monkeypatch):
         with pytest.raises(FileNotFoundError, match=name):
             read_log(tmp_path / name)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ImportError, match=r"pyarrow, .*thalweg\[parquet\]"):
+    with pytest.raises(ImportError, match=r"pyarrow, .*\.\[parquet\]"):
         open_log(tmp_path / "run.parquet", resume=False)
 
 
