@@ -18,7 +18,7 @@ PYRIGHT_ENV := PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1
 PYTEST_ARGS ?= -n 2 --dist worksteal -m "not check"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types layers pytest wheel studies marked browser paper rl bbob picture fix lock clean
+.PHONY: help setup demo test check lint types layers pytest wheel studies marked browser docs notebook paper rl bbob picture fix lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,7 @@ demo: $(READY) ## GNN-CMA-ES against CMA-ES on the 10-D Rosenbrock function
 
 test: lint types layers pytest ## quick checks of the library; about five minutes on two cores
 
-check: marked browser wheel studies paper rl bbob ## the longer checks: real clusters, a browser, MuJoCo, the studies and their commands
+check: docs notebook marked browser wheel studies paper rl bbob ## the longer checks: the site, real clusters, a browser, MuJoCo, the studies
 
 lint: $(READY) ## ruff: rules and format
 	$(BIN)/ruff check
@@ -57,6 +57,13 @@ marked: $(READY) ## tests of the library with the marker check, but for those in
 browser: $(READY) ## pages of runs in Chromium, which is installed first if it is missing (as root); about a minute
 	scripts/install_chromium.sh
 	$(CHECK_ENV) $(BIN)/pytest -m check tests/browser
+
+docs: $(READY) ## the site, from docs/ into site/; any warning or broken link is an error; about ten seconds
+	NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu $(BIN)/mkdocs build --quiet --strict
+	JAX_PLATFORMS=cpu $(BIN)/python scripts/check_site.py site
+
+notebook: $(READY) ## run the notebook in examples/ and compare its texts with those it holds; about half a minute
+	$(CHECK_ENV) $(BIN)/python scripts/run_notebook.py examples/curved_valley.ipynb
 
 wheel: $(READY) ## the wheel, in an empty environment, runs the command line and README's example
 	rm -rf .cache/wheel
