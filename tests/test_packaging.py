@@ -3,8 +3,11 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import yaml
+
+import thalweg
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -39,9 +42,9 @@ def test_the_citation_is_that_of_this_version_and_of_the_readme():
     assert (citation["title"], citation["version"]) == ("Thalweg", PROJECT["version"])
     assert citation["authors"] == PROJECT["authors"]
     assert (citation["license"], citation["keywords"]) == (PROJECT["license"], PROJECT["keywords"])
-    paper, readme = citation["preferred-citation"], " ".join((ROOT / "README.md").read_text().replace("> ", "").split())
+    paper, readme = citation["preferred-citation"], " ".join((ROOT / "README.md").read_text().split())
     names = ", ".join(f"{author['given-names'][0]}. {author['family-names']}" for author in paper["authors"])
-    assert f"{names}. *{paper['title']}.* {paper['year']}. arXiv:{paper['url'].rpartition('/')[2]}" in readme
+    assert f"{names}, *{paper['title']}*, [arXiv:{paper['url'].rpartition('/')[2]}]({paper['url']})" in readme
 
 
 def test_the_workflow_runs_what_there_is():
@@ -52,3 +55,7 @@ def test_the_workflow_runs_what_there_is():
     for words in map(str.split, steps):
         program = [word for word in words if word != "sudo"]
         assert program[1] in targets if program[0] == "make" else (ROOT / program[0]).is_file()
+
+
+def test_the_type_of_methods_has_their_names():
+    assert set(get_args(thalweg.Method)) == set(thalweg.method_names())

@@ -30,7 +30,7 @@ from thalweg.strategies.flows import NICE, Affine, Identity, RealNVP
 from thalweg.strategies.flowsteps import Penalised, TrustRegion
 from thalweg.strategies.gnnes import GNNES
 from thalweg.strategies.latents import CMAES, LRACMAES, PGES, SNES, XNES, CauchyNES, SepCMAES
-from thalweg.strategies.registry import METHODS, make_strategy, method_names
+from thalweg.strategies.registry import METHODS, Method, make_strategy, method_names
 from thalweg.strategies.strategy import Strategy
 
 try:
@@ -56,6 +56,7 @@ __all__ = [
     "Identity",
     "Integer",
     "Known",
+    "Method",
     "Optimizer",
     "Penalised",
     "Quadratic",

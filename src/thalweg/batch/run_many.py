@@ -5,35 +5,37 @@ from typing import Any
 
 import jax
 import numpy as np
+from numpy.typing import DTypeLike
 
 from thalweg._common.checks import as_array, as_count, as_number, shortened
+from thalweg._common.types import ArrayLike
 from thalweg.batch.arguments import as_precision, as_seeds, check_args, check_traceable
 from thalweg.batch.device_loop import RunInput, Setup, run_all
 from thalweg.batch.trajectories import Trajectories, Work
 from thalweg.compiled.keys import make_keys
 from thalweg.search.described import Described
-from thalweg.space import Space, make_scaled_space
-from thalweg.strategies.registry import make_strategy
+from thalweg.space import BoundsLike, Mask, Space, make_scaled_space
+from thalweg.strategies.registry import Method, make_strategy
 from thalweg.strategies.strategy import Array, Strategy
 
 
 def run_many(
-    strategy: str | Strategy,
+    strategy: Method | str | Strategy,
     fun: Callable[..., Array],
-    x0: Any,
-    sigma0: Any = None,
+    x0: ArrayLike | Space | None,
+    sigma0: ArrayLike | None = None,
     *,
     seeds: int | Sequence[int] | np.ndarray,
     generations: int,
     args: tuple[Any, ...] = (),
     ftarget: float = -np.inf,
-    bounds: Any = None,
-    scale: Any = None,
-    log: Any = None,
-    integers: Any = None,
+    bounds: BoundsLike = None,
+    scale: ArrayLike | None = None,
+    log: Mask = None,
+    integers: Mask = None,
     vectorized: bool = False,
     batch_size: int | None = None,
-    dtype: Any = np.float64,
+    dtype: DTypeLike = np.float64,
 ) -> Trajectories:
     """Run a strategy from many seeds at once on an objective that JAX can trace.
 
@@ -69,17 +71,19 @@ def run_many(
     runs = len(numbers)
     kinds: dict[str, Any] = {"scale": scale, "log": log, "integers": integers}
     variables = x0 if isinstance(x0, Space) else None
+    where: Any = x0
     if x0 is None or variables is not None:
-        described = Described.read(x0, sigma0 if variables is not None or np.ndim(sigma0) == 0 else None, bounds, **kinds)
-        x0, bounds, kinds = described.x0, described.bounds, described.kinds
+        one = variables is not None or sigma0 is None or np.ndim(sigma0) == 0
+        described = Described.read(x0, sigma0 if one else None, bounds, **kinds)
+        where, bounds, kinds = described.x0, described.bounds, described.kinds
     if variables is not None:
         fun, steps = variables.objective(fun, "traced"), variables.steps
     else:
         steps = None if sigma0 is None else 1.0
-    x0 = as_array(x0, "x0")
-    if x0.ndim not in (1, 2) or (x0.ndim == 2 and len(x0) != runs) or not np.all(np.isfinite(x0)):
-        raise ValueError(f"x0 must be finite and of shape (d,) or ({runs}, d), got {shortened(x0)} of shape {x0.shape}")
-    space, step = make_scaled_space(bounds, x0.shape[-1], steps, **kinds)
+    start = as_array(where, "x0")
+    if start.ndim not in (1, 2) or (start.ndim == 2 and len(start) != runs) or not np.all(np.isfinite(start)):
+        raise ValueError(f"x0 must be finite and of shape (d,) or ({runs}, d), got {shortened(where)} of shape {start.shape}")
+    space, step = make_scaled_space(bounds, start.shape[-1], steps, **kinds)
     given = as_array(1.0 if sigma0 is None else sigma0, "sigma0")
     if np.asarray(sigma0).dtype == bool:
         raise TypeError(f"sigma0 must be one number or one for each run, got {shortened(sigma0)}")
@@ -88,10 +92,10 @@ def run_many(
             f"sigma0 must be above 0, one number or one for each of the {runs} runs, got {shortened(sigma0)}; pass scale for "
             "coordinates of different sizes"
         )
-    sigma0 = step * given
-    space.check(x0, "x0")
-    x0 = space.to_search(x0)
-    d = x0.shape[-1]
+    steps0 = step * given
+    space.check(start, "x0")
+    points = space.to_search(start)
+    d = points.shape[-1]
     check_args(args, runs)
     setup = Setup(
         strategy,
@@ -103,8 +107,8 @@ def run_many(
     precision = as_precision(dtype)
     with jax.enable_x64(precision == np.float64):
         # one transfer to the device and one back: between them there is none
-        x0, sigma0 = (np.broadcast_to(part, shape).astype(precision) for part, shape in ((x0, (runs, d)), (sigma0, (runs,))))
-        each = RunInput(make_keys(numbers), jax.device_put(x0), jax.device_put(sigma0), jax.device_put(args))
+        first, sizes = (np.broadcast_to(a, shape).astype(precision) for a, shape in ((points, (runs, d)), (steps0, (runs,))))
+        each = RunInput(make_keys(numbers), jax.device_put(first), jax.device_put(sizes), jax.device_put(args))
         target = jax.device_put(np.asarray(as_number(ftarget, "ftarget"), precision))
         record, rounds = jax.device_get(run_all(setup, each, target, jax.device_put(space)))
     evaluations = strategy.population(d) * np.arange(1, setup.generations + 1)

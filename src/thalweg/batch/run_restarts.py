@@ -8,14 +8,15 @@ import jax
 import numpy as np
 
 from thalweg._common.checks import as_array, as_count, shortened
+from thalweg._common.types import ArrayLike
 from thalweg.batch.arguments import as_seeds, check_args, check_traceable
 from thalweg.batch.chunk import BLOCK
 from thalweg.batch.scheduler import BatchSettings, RunSummary, Task, run_tasks
 from thalweg.search.campaign import Campaign, check_restarts, first_point
 from thalweg.search.described import Described
 from thalweg.search.stopping import Budget, Tolerances
-from thalweg.space import Sigma0, Space, make_scaled_space
-from thalweg.strategies.registry import make_strategy
+from thalweg.space import BoundsLike, Mask, Sigma0, Space, Start, make_scaled_space
+from thalweg.strategies.registry import Method, make_strategy
 from thalweg.strategies.strategy import Array, Strategy
 
 
@@ -50,9 +51,9 @@ class Restarted:
 
 
 def run_restarts(
-    method: str | Strategy,
+    method: Method | str | Strategy,
     fun: Callable[..., Array],
-    x0: Any,
+    x0: Start,
     sigma0: Sigma0 = None,
     *,
     seeds: int | Sequence[int] | np.ndarray,
@@ -61,12 +62,12 @@ def run_restarts(
     bipop: bool = False,
     popsize: int | None = None,
     args: tuple[Any, ...] = (),
-    ftarget: Any = None,
-    targets: Any = (),
-    bounds: Any = None,
-    scale: Any = None,
-    log: Any = None,
-    integers: Any = None,
+    ftarget: ArrayLike | None = None,
+    targets: ArrayLike = (),
+    bounds: BoundsLike = None,
+    scale: ArrayLike | None = None,
+    log: Mask = None,
+    integers: Mask = None,
     vectorized: bool = False,
     batch_size: int | None = None,
     chunk: int = 20,

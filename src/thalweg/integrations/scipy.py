@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thalweg._common.checks import Seed, shortened
+from thalweg.search.constraints import ConstraintsLike
 from thalweg.search.minimize import minimize
+from thalweg.space import BoundsLike, Start
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -17,11 +19,11 @@ DERIVATIVES = ("jac", "hess", "hessp")
 
 def scipy_method(
     fun: Callable[..., Any],
-    x0: Any,
+    x0: Start,
     args: tuple[Any, ...] = (),
     *,
-    bounds: Any = None,
-    constraints: Any = (),
+    bounds: BoundsLike = None,
+    constraints: ConstraintsLike = (),
     callback: Callable[..., Any] | None = None,
     tol: float | None = None,
     maxiter: float | None = None,

@@ -4,11 +4,12 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
 from thalweg._common.checks import as_array, as_flag, as_number, as_positive, shortened
+from thalweg._common.types import Points, Values
 from thalweg.search.told import numbers
 from thalweg.search.warm_start import NEAR, SHARE, SIMILAR, WarmStart, warm_start
 from thalweg.space import Space, SpaceMap
@@ -39,9 +40,9 @@ class Known:
     [5.0, nan]
     """
 
-    X: Any
+    X: "Points | str | os.PathLike[str] | Sequence[Evaluation]"
     """Points (n, d), or mappings of the names of a `Space`; or the name of a log, or rows of `thalweg.read_log`."""
-    F: Any = None
+    F: Values | None = None
     """Values, one for each point; NaN or None marks a failure, which is left out."""
     similar: bool = False
     """True if the values are of another function, whose minimum is thought to be near: they say where to start, and nothing
@@ -124,6 +125,10 @@ class Known:
         return warm_start(points.y, sigma0, self.share, self.width)
 
 
+KnownLike: TypeAlias = Known | tuple[Points, Values] | str | os.PathLike[str] | Sequence[Evaluation] | None
+"""Type of the argument `known`."""
+
+
 def as_points(X: Any, name: str, variables: Space | None = None) -> np.ndarray:
     """Return a user's points as an array (n, d); mappings by the names of the variables are points too."""
     if isinstance(X, Sequence) and any(isinstance(each, Mapping) for each in cast("Sequence[Any]", X)):
@@ -138,6 +143,6 @@ def as_points(X: Any, name: str, variables: Space | None = None) -> np.ndarray:
     return points
 
 
-def _are_rows(given: Any) -> bool:
+def _are_rows(given: Any) -> TypeGuard[Sequence[Evaluation]]:
     """Return whether these are rows of a log."""
     return isinstance(given, list | tuple) and len(cast("Any", given)) > 0 and isinstance(given[0], Evaluation)

@@ -2,48 +2,67 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
 from thalweg._common.checks import Seed, as_flag, listed, one_of, shortened
 from thalweg._common.interrupts import Guard, interruptible
+from thalweg._common.types import ArrayLike
 from thalweg.evaluate import Evaluator, Workers
 from thalweg.models import Quadratic
 from thalweg.search import checkpoint as checkpoints
 from thalweg.search.asynchronous import AsynchronousLoop
+from thalweg.search.constraints import ConstraintsLike
 from thalweg.search.continuing import Origin, announce
 from thalweg.search.fingerprint import fingerprint
+from thalweg.search.known import KnownLike
 from thalweg.search.optimizer import Optimizer
 from thalweg.search.progress import Progress
 from thalweg.search.synchronous import SynchronousLoop
 from thalweg.search.trust import check_objective, check_trust
-from thalweg.space import Sigma0
+from thalweg.space import BoundsLike, Mask, Sigma0, Start
 from thalweg.storage.lock import checkpoint_lock
 from thalweg.storage.log import open_log, read_log
+from thalweg.strategies.registry import Method
 from thalweg.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-CONTINUED = ("args", "workers", "vectorized", "retries", "eval_timeout", "callback", "progress", "log", "asynchronous", "trust")
-"""Arguments of `minimize` that a checkpoint does not hold; `resume` takes them."""
+
+class Continued(TypedDict, total=False):
+    """Arguments of `minimize` that a checkpoint does not hold; `resume` takes them."""
+
+    args: tuple[Any, ...]
+    workers: Workers
+    vectorized: bool
+    retries: int
+    eval_timeout: float | None
+    callback: "Callable[[OptimizeResult], Any] | None"
+    progress: bool | Progress
+    log: str | os.PathLike[str] | bool | None
+    asynchronous: bool
+    trust: bool | None
+
+
+CONTINUED = tuple(Continued.__annotations__)
 
 
 def minimize(
     fun: Callable[..., Any],
-    x0: Any = None,
+    x0: Start = None,
     sigma0: Sigma0 = None,
     *,
-    method: str | Strategy = "gnn-cma",
+    method: Method | str | Strategy = "gnn-cma",
     model: str | Quadratic | None = None,
     args: tuple[Any, ...] = (),
-    bounds: Any = None,
-    scale: Any = None,
-    integers: Any = None,
-    constraints: Any = None,
+    bounds: BoundsLike = None,
+    scale: ArrayLike | None = None,
+    integers: Mask = None,
+    constraints: ConstraintsLike = None,
     popsize: int | None = None,
     max_evals: float | None = None,
     max_iter: float | None = None,
@@ -51,7 +70,7 @@ def minimize(
     timeout: float | None = None,
     restarts: int = 0,
     bipop: bool = False,
-    known: Any = None,
+    known: KnownLike = None,
     seed: Seed = None,
     rng: Seed = None,
     workers: Workers = 1,
@@ -61,7 +80,7 @@ def minimize(
     progress: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
     trust: bool | None = None,
-    log: str | os.PathLike[str] | bool | Sequence[int] | None = None,
+    log: str | os.PathLike[str] | bool | Mask = None,
     retries: int = 0,
     eval_timeout: float | None = None,
     options: Mapping[str, Any] | None = None,
@@ -254,14 +273,14 @@ def resume(
     checkpoint: str | os.PathLike[str],
     fun: Callable[..., Any],
     *,
-    method: str | Strategy | None = None,
-    x0: Any = None,
-    constraints: Any = None,
+    method: Method | str | Strategy | None = None,
+    x0: Start = None,
+    constraints: ConstraintsLike = None,
     max_evals: float | None = None,
     max_iter: float | None = None,
     ftarget: float | None = None,
     timeout: float | None = None,
-    **more: Any,
+    **more: Unpack[Continued],
 ) -> "OptimizeResult":
     """Continue a run of `minimize` from its checkpoint, to the same result as if it had never been interrupted.
 

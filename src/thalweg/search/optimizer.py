@@ -2,23 +2,24 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thalweg._common.checks import Seed, as_count, as_flag, as_seed
+from thalweg._common.types import ArrayLike, Points, Rows, Values
 from thalweg.compiled.steps import Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
 from thalweg.search.campaign import Campaign, check_restarts, first_point
-from thalweg.search.constraints import Constraints, Kinds
+from thalweg.search.constraints import Constraints, ConstraintsLike, Kinds
 from thalweg.search.constraints.told import Told, rows_of
 from thalweg.search.described import Described
 from thalweg.search.foreign import check_foreign
 from thalweg.search.history import History
 from thalweg.search.injection import check_injected
-from thalweg.search.known import Known
+from thalweg.search.known import Known, KnownLike
 from thalweg.search.late import LatePoints
 from thalweg.search.matching import as_asked
 from thalweg.search.modelled import make_points, strategy_for
@@ -27,9 +28,9 @@ from thalweg.search.result import conclude
 from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
 from thalweg.search.view import SearchView
-from thalweg.space import Sigma0
+from thalweg.space import BoundsLike, Mask, Sigma0, Start
 from thalweg.storage import File
-from thalweg.strategies.registry import make_strategy, with_popsize
+from thalweg.strategies.registry import Method, make_strategy, with_popsize
 from thalweg.strategies.strategy import State, Strategy
 
 if TYPE_CHECKING:
@@ -63,18 +64,18 @@ class Optimizer(SearchView):
 
     def __init__(
         self,
-        x0: Any = None,
+        x0: Start = None,
         sigma0: Sigma0 = None,
         *,
-        method: str | Strategy = "gnn-cma",
+        method: Method | str | Strategy = "gnn-cma",
         model: str | Quadratic | None = None,
         popsize: int | None = None,
-        bounds: Any = None,
-        scale: Any = None,
-        log: Any = None,
-        integers: Any = None,
-        known: Any = None,
-        constraints: Any = None,
+        bounds: BoundsLike = None,
+        scale: ArrayLike | None = None,
+        log: Mask = None,
+        integers: Mask = None,
+        known: KnownLike = None,
+        constraints: ConstraintsLike = None,
         seed: Seed = None,
         max_evals: float | None = None,
         max_iter: float | None = None,
@@ -194,7 +195,7 @@ class Optimizer(SearchView):
         left = self.evaluations_left if self.model is None else self.campaign.evaluations_left(self.run.start) - self.run.nfev
         return self.pending.hand_out(number or self.pending.batch(workers, left), first)
 
-    def tell(self, X: Any, F: Iterable[Any], G: Any = None, H: Any = None, *, foreign: bool = False) -> None:
+    def tell(self, X: Points, F: Values, G: Rows = None, H: Rows = None, *, foreign: bool = False) -> None:
         """Learn from the values F of points X that were asked, any of them, in any order; NaN or None marks a failure.
 
         Points that were rounded on the way, such as to float32, are told apart by the open point next to them, if that is
@@ -285,7 +286,7 @@ class Optimizer(SearchView):
         """The points of the present run that were asked and not told, oldest first; without a generation asked as a whole."""
         return sorted(self.pending.open_points, key=lambda point: point.place)
 
-    def abandon(self, X: Any, F: Iterable[Any], G: Any = None, H: Any = None) -> None:
+    def abandon(self, X: Points, F: Values, G: Rows = None, H: Rows = None) -> None:
         """End the open generation without learning from it; values that are not NaN still count."""
         if self.model is not None:
             raise ValueError("with a model no generation can be abandoned; tell the values that are known")
@@ -297,7 +298,7 @@ class Optimizer(SearchView):
         self.run.move_to(self._asked.drawn.state)
         self._asked = None
 
-    def inject(self, points: Any) -> None:
+    def inject(self, points: ArrayLike) -> None:
         """Offer known good points: they take the places of samples in the next generation.
 
         >>> es = Optimizer([5.0, 5.0], method="cma", seed=1)
@@ -339,7 +340,7 @@ class Optimizer(SearchView):
         checkpoint.write(path, checkpoint.take(*search, injected=self.injected, elapsed=self.elapsed, extra=extra or {}))
 
     @classmethod
-    def load(cls, path: File, method: str | Strategy | None = None, x0: Any = None) -> "Optimizer":
+    def load(cls, path: File, method: Method | str | Strategy | None = None, x0: Start = None) -> "Optimizer":
         """Continue from a file; pass `method` and `x0` again if they were objects that a file cannot hold.
 
         >>> es, path = Optimizer([1.0, 2.0], method="cma", seed=1), getfixture("tmp_path") / "run.npz"

@@ -8,21 +8,25 @@ from thalweg.space.scaled import Scaled
 from thalweg.space.space import Space
 from thalweg.space.space_map import SpaceMap
 from thalweg.space.start import Sigma0, make_scaled_space, middle
+from thalweg.space.types import BoundsLike, Mask, Start
 from thalweg.space.variables import CATEGORICAL, Fixed, Integer, Real
 from thalweg.space.with_fixed import WithFixed
 
 __all__ = [
     "CATEGORICAL",
+    "BoundsLike",
     "Box",
     "Fixed",
     "Integer",
     "Logarithmic",
+    "Mask",
     "Real",
     "Rounded",
     "Scaled",
     "Sigma0",
     "Space",
     "SpaceMap",
+    "Start",
     "WithFixed",
     "make_scaled_space",
     "make_space",

@@ -9,6 +9,7 @@ import numpy as np
 
 from thalweg._common.checks import as_array, listed, shortened
 from thalweg._common.mapping_objective import Form, MappingObjective, as_plain
+from thalweg._common.types import ArrayLike
 from thalweg.space.space_map import SpaceMap
 from thalweg.space.start import first_steps, make_scaled_space, middle
 from thalweg.space.variables import CATEGORICAL, Fixed, Integer, Real, Variable
@@ -84,7 +85,7 @@ class Space:
             return fun
         return MappingObjective(fun, self.names, tuple(self.integers), form)
 
-    def point(self, x: Any) -> dict[str, Any]:
+    def point(self, x: ArrayLike) -> dict[str, Any]:
         """Return a vector as a mapping of names to Python's floats and ints; without names these are x0, x1, ..."""
         values = as_array(x, "x")
         if values.shape != (self.d,):

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from thalweg._common.checks import as_count, listed, one_of, shortened
 from thalweg.strategies.flows import FLOWS
@@ -13,6 +13,29 @@ from thalweg.strategies.joint import JOINTS
 from thalweg.strategies.latents import LATENTS
 from thalweg.strategies.strategy import Strategy
 
+Method: TypeAlias = Literal[
+    "cma",
+    "lra-cma",
+    "xnes",
+    "sep-cma",
+    "snes",
+    "cauchy",
+    "pges",
+    "pycma",
+    "cmaes",
+    "gnn-cma",
+    "gnn-lra-cma",
+    "gnn-xnes",
+    "gnn-sep-cma",
+    "gnn-snes",
+    "gnn-cauchy",
+    "gnn-pges",
+    "gnn-pycma",
+    "gnn-cmaes",
+    "joint-pges",
+    "joint-nes",
+]
+"""Names of methods, for those who check types; any other text is allowed, too, as `METHODS` may have more."""
 MOST = 2**31 - 1
 """Largest population."""
 PREFIX = "gnn-"
@@ -29,7 +52,7 @@ def method_names() -> list[str]:
     return list(METHODS)
 
 
-def make_strategy(method: str | Strategy = "gnn-cma", popsize: int | None = None, **options: Any) -> Strategy:
+def make_strategy(method: Method | str | Strategy = "gnn-cma", popsize: int | None = None, **options: Any) -> Strategy:
     """Return the strategy of that name; a strategy object is returned as it is, or with `popsize` if that is given.
 
     Options are the fields of the latent, and with a flow also `flow` and `step` (an object or its name) and `frame`.

@@ -1,8 +1,8 @@
 """The argument `constraints`: scipy's objects, or the word that the objective returns constraint values itself."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -16,6 +16,36 @@ RETURNED = "returned"
 FORMS = "scipy's NonlinearConstraint or LinearConstraint, a list of them, 'returned' or a Constraints"
 TYPES = {"ineq": (0.0, np.inf), "eq": (0.0, 0.0)}
 """Types of the constraints that scipy takes as dictionaries, with their sides."""
+
+
+class FunctionLimits(Protocol):
+    """scipy's `NonlinearConstraint`."""
+
+    @property
+    def fun(self) -> Any: ...
+
+    @property
+    def lb(self) -> Any: ...
+
+    @property
+    def ub(self) -> Any: ...
+
+
+class MatrixLimits(Protocol):
+    """scipy's `LinearConstraint`."""
+
+    @property
+    def A(self) -> Any: ...
+
+    @property
+    def lb(self) -> Any: ...
+
+    @property
+    def ub(self) -> Any: ...
+
+
+Constraint: TypeAlias = FunctionLimits | MatrixLimits | Mapping[str, Any] | Literal["returned"]
+"""One constraint; or the word that says that the objective returns constraint values."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -37,7 +67,9 @@ class Constraints:
     tolerance: float
     equality_tolerance: float
 
-    def __init__(self, *constraints: Any, tolerance: float = 0.0, equality_tolerance: float = 1e-6) -> None:
+    def __init__(
+        self, *constraints: Constraint | Sequence[Constraint], tolerance: float = 0.0, equality_tolerance: float = 1e-6
+    ) -> None:
         parts = [part for each in constraints for part in _flat(each)]
         own = [part for part in parts if not (isinstance(part, str) and part == RETURNED)]
         read = [_limited(part, i, len(own)) for i, part in enumerate(own)]
@@ -77,6 +109,10 @@ class Constraints:
             for each, by_vector in zip(self.limited, self.by_vector, strict=True)
         )
         return ConstrainedObjective(fun, limited, vectorized, self.returned)
+
+
+ConstraintsLike: TypeAlias = Constraints | Constraint | Sequence[Constraint] | None
+"""Type of the argument `constraints`."""
 
 
 def _flat(given: Any) -> list[Any]:
