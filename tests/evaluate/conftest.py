@@ -18,9 +18,8 @@ def ray_here() -> Iterator[Ray]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Ray has to say about its own future
-        ray.init(
-            num_cpus=2, include_dashboard=False, object_store_memory=80 * 2**20, logging_level="error", log_to_driver=False
-        )
+        settings = {"include_dashboard": False, "logging_level": "error", "log_to_driver": False}
+        ray.init("local", num_cpus=2, object_store_memory=80 * 2**20, **settings)  # whatever else runs on this machine
     yield Ray(workers=2)
     assert ray.is_initialized()  # it was not ours to shut down
     ray.shutdown()

@@ -129,7 +129,7 @@ def test_mistakes_are_named(make, error, named):
 def test_a_tuner_of_a_real_ray_runs_it_and_restores_it(tmp_path):
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    ray.init("local", num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     try:
         algorithm = ThalwegSearch(seed=1, **SMALL)
 
