@@ -97,7 +97,9 @@ def provenance(name: str, packages: Sequence[str] = ("thalweg", "jax", "numpy"),
 def write_json(path: Path, content: Any) -> None:
     """Write an indented JSON file, and its folder if it does not exist."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    new = path.with_name(path.name + ".new")  # so that a campaign which is ended leaves a whole file
+    new.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    new.replace(path)
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -66,6 +66,16 @@ def test_the_last_generation_counts_for_the_best_point(budget):
     assert es.stop() == {"max_evals": budget}
 
 
+@pytest.mark.parametrize("model", [None, "quadratic"])
+def test_no_more_points_are_asked_at_once_than_are_kept_open(model):
+    es = Optimizer([1.0, 2.0], popsize=4, method="cma", seed=1, max_evals=float("inf"), model=model)
+    for number in (10_001, 1e18):
+        with pytest.raises(ValueError, match=r"^number must be at most 10000, .* got .*; ask more often$"):
+            es.ask(number)
+    assert len(es.ask(9)) == 9
+    assert len(Optimizer([1.0], popsize=4, method="cma", seed=1, max_evals=5).ask(1e18)) == 5
+
+
 def test_ask_near_the_end_of_the_budget():
     es = Optimizer([1.0, 2.0], method="cma", seed=1, max_evals=8)
     es.tell(X := es.ask(7)[:6], [float(x @ x) for x in X])

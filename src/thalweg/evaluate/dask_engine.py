@@ -103,7 +103,7 @@ class DaskEngine(Engine):
     """True if no worker is known to be missing."""
 
     def __post_init__(self) -> None:
-        self.name = f"thalweg-{uuid.uuid4().hex}"
+        self.name, self.scheduler = f"thalweg-{uuid.uuid4().hex}", self.client.scheduler.address
         self.task = _task(self.name)
         self.ended: SimpleQueue[tuple[str, PackedOutcome | None]] = SimpleQueue()
         self.client.wait_for_workers(1, timeout=NO_WORKERS_LIMIT)
@@ -118,6 +118,7 @@ class DaskEngine(Engine):
 
     def room(self, wanted: int) -> int:
         """Return the room: less while a worker is restarted, as two points on one worker could die together."""
+        self._check_connection()
         current = self.complete and (self.workers is not None or time.monotonic() < self.counted_at + JOIN_INTERVAL)
         usable = self.number if current else self._count_threads()
         return max(0, usable - len(self.running))
@@ -133,8 +134,8 @@ class DaskEngine(Engine):
         future.add_done_callback(lambda future: self.ended.put((future.key, None)))
 
     def finished(self, timeout: float | None) -> list[tuple[PointId, Outcome]]:
-        if not self.complete:
-            timeout = RESTART_INTERVAL if timeout is None else min(timeout, RESTART_INTERVAL)
+        interval = JOIN_INTERVAL if self.complete else RESTART_INTERVAL
+        timeout = interval if timeout is None else min(timeout, interval)
         found: list[tuple[PointId, Outcome]] = []
         with suppress(Empty):
             with interruptible():
@@ -142,12 +143,14 @@ class DaskEngine(Engine):
             self._take(*first, found)
             while True:
                 self._take(*self.ended.get_nowait(), found)
+        if not found:
+            self._check_connection()
         return found
 
     def cancel(self, point_id: PointId) -> None:
         """Kill the worker process that has the point, as nothing less stops an evaluation. Its nanny starts another one."""
         key = next((key for key, (running, _, _) in self.running.items() if running == point_id), None)
-        if key is None:
+        if key is None or self.client.status != "running":
             return
         _, future, _ = self.running.pop(key)
         where = [worker for worker, keys in self.client.processing().items() if key in keys]
@@ -163,6 +166,7 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         with suppress(Exception), self.closing:  # the cluster may be gone
+            self._check_connection()
             for _, future, _ in self.running.values():
                 future.cancel()
             self.client.unsubscribe_topic(self.name)
@@ -184,13 +188,28 @@ class DaskEngine(Engine):
             self.complete = False
             return Outcome(Failure(DIED.reason))
         except CancelledError:
-            return Outcome(Failure("Dask has cancelled the evaluation; its scheduler may be gone"))
+            self._check_connection()  # rather an error than failures, as the points can be evaluated after a restart
+            return Outcome(Failure("Dask has cancelled the evaluation"))
         except Exception as error:
             return Outcome(raised(error))
 
+    def _check_connection(self) -> None:
+        """Raise a ConnectionError if the scheduler is gone: one that comes back knows neither tasks nor objective."""
+        if self.client.status != "running":
+            raise self._gone()
+
+    def _gone(self) -> ConnectionError:
+        reason = f"Dask's scheduler at {self.scheduler} is gone"
+        return ConnectionError(
+            f"{reason}; start a cluster and make the same call again, which goes on from the checkpoint, if any"
+        )
+
     def _count_threads(self) -> int:
         """Return the number of threads that may be used now. Unless `workers` was given, more may join."""
-        self.threads = self.client.nthreads()
+        try:
+            self.threads = self.client.nthreads()
+        except OSError as error:
+            raise self._gone() from error
         found = sum(self.threads.values())
         self.number = self.workers or max(self.number, found)
         self.counted_at, self.complete = time.monotonic(), found >= self.number

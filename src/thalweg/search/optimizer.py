@@ -23,7 +23,7 @@ from thalweg.search.known import Known, KnownLike
 from thalweg.search.late import LatePoints
 from thalweg.search.matching import as_asked
 from thalweg.search.modelled import make_points, strategy_for
-from thalweg.search.pending import PendingPoint
+from thalweg.search.pending import PendingPoint, as_number_of_points
 from thalweg.search.result import conclude
 from thalweg.search.run import Asked, Run
 from thalweg.search.stopping import Budget, Tolerances
@@ -183,8 +183,8 @@ class Optimizer(SearchView):
         With a model and no number, at least as many as there are `workers`; `first` has indices to hand out before others.
         A number is not limited by the budget here.
         """
-        number = number if number is None else as_count(number, "number")
         self.restart_if_ended()
+        number = number if number is None else as_number_of_points(number, self.popsize)
         if self._asked is not None:
             self._split(self._asked)
         while self.pending.lacks(number or 1):

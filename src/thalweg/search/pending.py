@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg._common.checks import as_array, shortened
+from thalweg._common.checks import as_array, as_count, shortened
 from thalweg.compiled.steps import Steps
 from thalweg.search.foreign import ForeignPoints
 from thalweg.search.run import Asked
@@ -48,6 +48,14 @@ class PendingPoint:
     def place(self) -> tuple[int, int]:
         """Generation and index, by which points are told apart and ordered."""
         return self.generation, self.index
+
+
+def as_number_of_points(value: Any, popsize: int) -> int:
+    """Return a number of points to hand out at once: no more than are kept open, or than a generation has."""
+    number, most = as_count(value, "number"), max(MOST, popsize)
+    if number > most:
+        raise ValueError(f"number must be at most {most}, as no more points are kept open, got {number:.6g}; ask more often")
+    return number
 
 
 class PendingPoints:
