@@ -137,7 +137,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links to files outside docs/ at their copies."""
+    """Begin the first page with README.md but for its list of pages; point links to files outside docs/ at their copies."""
+    if page.file.src_uri == "index.md":
+        page.meta["hide"] = ["navigation"]
+        readme = (ROOT / "README.md").read_text().replace("](docs/", "](")
+        markdown = readme.partition("## Where to go on")[0] + markdown.replace("# Thalweg: documentation", "## All pages", 1)
     here = posixpath.dirname(page.file.src_uri)
 
     def moved(match: re.Match[str]) -> str:
@@ -160,11 +164,12 @@ def _letter(alphabet: str, letter: str) -> str:
 def mathml(latex: str, display: bool) -> str:
     """Return an equation as MathML; its tag stands beside it."""
     tag = re.search(r"\\tag\{(\w+)\}", latex)
-    plain = re.sub(r"\\tag\{\w+\}", "", latex).replace(r"\arg", r"\mathrm{arg}\,").strip()
+    plain = re.sub(r"\\tag\{\w+\}", "", latex).replace(r"\arg", r"\mathrm{arg}\,").replace("{aligned}", "{align*}").strip()
     text = convert(plain, display="block" if display else "inline")
     text = text.replace('</mi><mi mathvariant="normal">', "")  # one word, not letters
+    text = text.replace("<mo>&#x022A4;</mo>", '<mi mathvariant="normal">&#x022A4;</mi>')  # a transpose, no operator
     text = LETTER.sub(lambda match: f"<mi>{_letter(ALPHABETS[match[1]], match[2])}</mi>", text)
-    if "\\" in text:
+    if "\\" in text or re.search("&(?!#)", text):
         logging.getLogger("mkdocs.hooks.math").warning("an equation is not understood: %s", latex)
     return f'<div class="equation">{text}{f"<span>({tag[1]})</span>" if tag else ""}</div>' if display else text
 
