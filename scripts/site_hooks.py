@@ -40,7 +40,7 @@ REFERENCE: dict[str, tuple[str, str, str]] = {
     "methods": (
         "Methods",
         "Methods by name, and the strategies, flows, flow steps and models that they are made of.",
-        "METHODS method_names make_strategy Strategy GNNES CMAES SepCMAES LRACMAES XNES SNES CauchyNES PGES "
+        "METHODS Method method_names make_strategy Strategy GNNES CMAES SepCMAES LRACMAES XNES SNES CauchyNES PGES "
         "NICE RealNVP Affine Identity TrustRegion Penalised Quadratic",
     ),
     "batch": (
