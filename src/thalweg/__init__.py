@@ -13,6 +13,7 @@ joins the two, are pure functions of their states, for JAX code.
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from thalweg._common import starting as _starting  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray

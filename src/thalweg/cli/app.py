@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 import thalweg
+from thalweg._common import starting
 from thalweg.cli.demo import demo
 from thalweg.cli.minimize import minimize, resume
 from thalweg.cli.show import show
@@ -50,6 +51,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            starting.finish()
             return super().invoke(ctx)
         except click.UsageError as error:
             if "unexpected extra argument" not in error.message:

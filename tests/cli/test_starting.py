@@ -1,0 +1,28 @@
+"""Ctrl-C while the library is imported: the command line ends with one line, other programs get their KeyboardInterrupt."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+@pytest.mark.parametrize(
+    ("words", "one_line"),
+    [(["-m", "thalweg", "methods"], True), (["bin/thalweg", "methods"], True), (["-c", "import thalweg"], False)],
+)
+def test_while_importing(tmp_path, words, one_line):
+    (tmp_path / "jax.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "thalweg").write_text("from thalweg.cli import main\nmain()\n")
+    environment = {"PYTHONPATH": f"{tmp_path}:{SOURCE}", "PATH": ""}
+    start = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
+    (tmp_path / "sitecustomize.py").write_text(start)
+    run = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    if one_line:
+        assert (run.returncode, run.stdout, run.stderr) == (130, "", "Interrupted.\n")
+    else:
+        assert run.stderr.endswith("KeyboardInterrupt\n")
