@@ -58,7 +58,7 @@ def wrong(site: Path) -> list[str]:
             f"{style.relative_to(site)} loads {url}" for url in re.findall(r"url\([\"']?(\w+://[^)]*)", style.read_text())
         ]
     anchors = set().union(*(parts.anchors for parts in pages.values()))
-    names = {f"thalweg.{name}" for name in thalweg.__all__ if name != "__version__"} | {
+    names = {f"thalweg.{name}" for name in dir(thalweg) if name != "__version__"} | {
         f"thalweg.plots.{name}" for name in plots.__all__
     }
     return found + [f"the reference has no {name}" for name in sorted(names - anchors)]

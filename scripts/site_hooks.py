@@ -74,8 +74,8 @@ def reference() -> Iterator[tuple[str, str]]:
     import thalweg
 
     named = {name for _, _, names in REFERENCE.values() for name in names.split()}
-    if differing := named ^ (set(thalweg.__all__) - {"__version__"}):
-        raise ValueError(f"REFERENCE in {__file__} and thalweg.__all__ differ by {sorted(differing)}")
+    if differing := named ^ (set(dir(thalweg)) - {"__version__"}):
+        raise ValueError(f"REFERENCE in {__file__} and dir(thalweg) differ by {sorted(differing)}")
     for page, (title, text, names) in REFERENCE.items():
         yield page, f"# {title}\n\n{text}\n\n" + "".join(f"::: thalweg.{name}\n\n" for name in names.split())
     for page, (title, text, modules) in MODULES.items():

@@ -1,5 +1,6 @@
 """The package as users get it: extras, the file that says how to cite it, and what `help` prints."""
 
+import pydoc
 import re
 import tomllib
 from pathlib import Path
@@ -55,6 +56,12 @@ def test_the_workflow_runs_what_there_is():
     for words in map(str.split, steps):
         program = [word for word in words if word != "sudo"]
         assert program[1] in targets if program[0] == "make" else (ROOT / program[0]).is_file()
+
+
+def test_help_is_a_page_with_all_names():
+    text = pydoc.plain(pydoc.render_doc(thalweg))
+    assert len(text.splitlines()) < 80
+    assert {name for name in dir(thalweg) if f"`{name}`" not in text} == {"__version__"}
 
 
 def test_the_type_of_methods_has_their_names():

@@ -5,9 +5,21 @@
 >>> result.success, result.x.round(2).tolist()
 (True, [1.0, 1.0])
 
-`minimize` minimises a function in one call, `Optimizer` asks and tells by hand, `run_many` (with restarts `run_restarts`) makes
-thousands of whole runs of a function that JAX can trace. `METHODS` has the methods by name. Latents, flows and `GNNES`, which
-joins the two, are pure functions of their states, for JAX code.
+`help(thalweg.minimize)` has all arguments. The names, which `dir(thalweg)` lists too:
+
+search       `minimize` and `resume` in one call, `Optimizer` by hand; `scipy_method` for `scipy.optimize.minimize`
+batches      `run_many`, with restarts `run_restarts`: thousands of whole runs of a function that JAX can trace; their results
+             are `Trajectories` and `Restarted`
+variables    `Space` of `Real`, `Integer` and `Fixed` ones by name; `Constraints`; `Known` points with values
+evaluation   `Ray`, `Dask`; `read_log` reads a log of evaluations, `reevaluate` takes the answer of a noisy run
+methods      `METHODS` by name (`Method` is their type), `method_names`, `make_strategy`; `Quadratic`, a model of the objective;
+             `Tolerances` and `REASONS` of the end of a run
+parts        the interface `Strategy` and `GNNES`, which puts a flow on a latent: pure functions of their states, for JAX code;
+             latents `CMAES`, `SepCMAES`, `LRACMAES`, `XNES`, `SNES`, `CauchyNES`, `PGES`; flows `NICE`, `RealNVP`, `Affine`,
+             `Identity`; steps of a flow `TrustRegion`, `Penalised`
+
+Figures are in `thalweg.plots`, policy search in `thalweg.rl`, classes for Optuna, nevergrad and Ray Tune in
+`thalweg.integrations`, the command line in `python -m thalweg --help`.
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -83,6 +95,8 @@ __all__ = [
     "scipy_method",
 ]
 
+_NAMES = tuple(__all__)
+del __all__  # for type checkers; with it `help(thalweg)` prints the help of all classes, nearly 3,000 lines
 
 if not TYPE_CHECKING:
 
@@ -95,4 +109,4 @@ if not TYPE_CHECKING:
 
 def __dir__() -> list[str]:
     """Show users what they may use, not the packages inside."""
-    return __all__
+    return list(_NAMES)
