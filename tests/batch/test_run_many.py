@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from thalweg.batch import device_loop
 from thalweg.batch.device_loop import RunInput, Setup, run_all
 from thalweg.batch.run_many import run_many
 from thalweg.batch.trajectories import Trajectories, Work
@@ -274,3 +275,13 @@ def test_bad_input(change, error, words):
 def test_constraints_are_refused():
     with pytest.raises(TypeError, match="fun must return one value per point, got several, as with constraints"):
         run_many("cma", lambda x: (x @ x, x - 1), [1.0, 1.0], seeds=2, generations=3)
+
+
+def test_compiled_programs_are_not_kept_for_ever(monkeypatch):
+    monkeypatch.setattr(device_loop, "KEPT", 2)
+    sizes, found = [], []
+    for generations in (2, 3, 4, 2):
+        found.append(run_many("snes", lambda x: x @ x, [1.0, 2.0], seeds=1, generations=generations).best)
+        sizes.append(device_loop.run_all._cache_size())
+    assert max(sizes) == 2
+    assert np.array_equal(found[0], found[3])

@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+from thalweg.cli.running import interrupts_unprinted
+
 SOURCE = Path(__file__).parents[2] / "src"
 
 
@@ -26,3 +31,25 @@ def test_while_importing(tmp_path, words, one_line):
         assert (run.returncode, run.stdout, run.stderr) == (130, "", "Interrupted.\n")
     else:
         assert run.stderr.endswith("KeyboardInterrupt\n")
+
+
+def test_an_interrupt_in_a_callback_is_not_printed():
+    class Raises:
+        def __init__(self, error):
+            self.error = error
+
+        def __del__(self):
+            raise self.error
+
+    before, seen = sys.unraisablehook, []
+    sys.unraisablehook = seen.append
+    try:
+        with interrupts_unprinted():
+            Raises(KeyboardInterrupt())
+            assert seen == []
+            Raises(ValueError())
+        assert [type(each.exc_value) for each in seen] == [ValueError]
+        assert sys.unraisablehook == seen.append
+    finally:
+        sys.unraisablehook = before
+        seen.clear()

@@ -18,6 +18,9 @@ from thalweg.strategies.strategy import Array, Info, Key, State, Strategy
 REFILL_SHARE = 32
 """Lanes are refilled once one in so many is free: a start costs little beside a generation of all, and few lanes wait."""
 
+KEPT = 32
+"""Number of compiled programs that are kept from one call to the next."""
+
 
 class Setup(NamedTuple):
     """The static arguments that a program is compiled for."""
@@ -71,6 +74,12 @@ class LoopState(NamedTuple):
     """Number of runs that have had a lane."""
     rounds: Array
     """Number of generations that the lanes have made side by side."""
+
+
+def forget(compiled: Any) -> None:
+    """Drop the programs of a function under `jit` if there are `KEPT`; without it, each new population keeps 8 MiB for good."""
+    if compiled._cache_size() >= KEPT:
+        compiled.clear_cache()
 
 
 @partial(jax.jit, static_argnums=0)

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from thalweg._common.checks import as_array, as_count, as_number, shortened
 from thalweg._common.types import ArrayLike
 from thalweg.batch.arguments import as_precision, as_seeds, check_args, check_traceable
-from thalweg.batch.device_loop import RunInput, Setup, run_all
+from thalweg.batch.device_loop import RunInput, Setup, forget, run_all
 from thalweg.batch.trajectories import Trajectories, Work
 from thalweg.compiled.keys import make_keys
 from thalweg.search.described import Described
@@ -110,6 +110,7 @@ def run_many(
         first, sizes = (np.broadcast_to(a, shape).astype(precision) for a, shape in ((points, (runs, d)), (steps0, (runs,))))
         each = RunInput(make_keys(numbers), jax.device_put(first), jax.device_put(sizes), jax.device_put(args))
         target = jax.device_put(np.asarray(as_number(ftarget, "ftarget"), precision))
+        forget(run_all)
         record, rounds = jax.device_get(run_all(setup, each, target, jax.device_put(space)))
     evaluations = strategy.population(d) * np.arange(1, setup.generations + 1)
     work = Work(record.generations, setup.lanes, int(rounds))

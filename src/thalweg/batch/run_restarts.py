@@ -10,7 +10,8 @@ import numpy as np
 from thalweg._common.checks import as_array, as_count, shortened
 from thalweg._common.types import ArrayLike
 from thalweg.batch.arguments import as_seeds, check_args, check_traceable
-from thalweg.batch.chunk import BLOCK
+from thalweg.batch.chunk import BLOCK, run_chunk
+from thalweg.batch.device_loop import forget
 from thalweg.batch.scheduler import BatchSettings, RunSummary, Task, run_tasks
 from thalweg.search.campaign import Campaign, check_restarts, first_point
 from thalweg.search.described import Described
@@ -139,6 +140,7 @@ def run_restarts(
         tables = jax.device_put((args, levels, space))
         busy = 0 if jax.default_backend() == "cpu" else 8192  # the order of magnitude of a GPU's cores
         settings = BatchSettings(strategy, fun, vectorized, d, coordinates, tolerances, length, lanes, busy, space, tables)
+        forget(run_chunk)
         chunks, idle, hits = run_tasks(settings, tasks, levels)
     bests = [task.campaign.best for task in tasks]
     return Restarted(

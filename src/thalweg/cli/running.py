@@ -46,7 +46,7 @@ def run_and_report(
         check_writable(settings.out)
     out = settings.out if settings.out in (None, STDOUT) else settings.out.absolute()  # a function may change the directory
     began, ctx = time.monotonic(), click.get_current_context()
-    with Guard(SIGNALS) as guard, stdout_kept(out == STDOUT):
+    with Guard(SIGNALS) as guard, interrupts_unprinted(), stdout_kept(out == STDOUT):
         try:
             with (
                 open_workers(settings) as workers,
@@ -78,6 +78,22 @@ def run_and_report(
         if checkpoint is not None:
             click.echo(f"continue with: {shlex.join(resume_command(ctx, checkpoint))}", err=True)
         ctx.exit(status)
+
+
+@contextlib.contextmanager
+def interrupts_unprinted() -> Generator[None, None, None]:
+    """Keep Python from printing a Ctrl-C that was raised in a callback, such as JAX's of the garbage collector; it is noted."""
+    before = sys.unraisablehook
+
+    def hook(seen: "sys.UnraisableHookArgs") -> None:
+        if not isinstance(seen.exc_value, KeyboardInterrupt):
+            before(seen)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 @contextlib.contextmanager
