@@ -114,7 +114,7 @@ def notebook(path: Path) -> Iterator[tuple[str, bytes]]:
             else:
                 parts.append(f"```text\n{''.join(output.get('text') or data['text/plain']).rstrip()}\n```")
     note = f"[This notebook]({posixpath.join('files', 'examples', path.name)}) is run by the checks of the library."
-    title, _, rest = "\n\n".join(parts).partition("\n")
+    title, _, rest = "\n\n".join(parts).replace("](../docs/", "](").partition("\n")
     yield "notebook.md", f"{title}\n\n{note}\n{rest}\n".encode()
 
 
