@@ -54,7 +54,9 @@ def change(given: Arguments, choose: random.Random, without: Iterable[str] = ())
     if sum(name in ENDS for name in names) > 1:
         names = names[:1]
     changed = given | {name: value(choose) for name in names}
-    return changed, [*names, *DESCRIPTION] if any(name in DESCRIPTION for name in names) else names
+    own = ["Generator"] if "x0" in names else []  # an x0 that can be called gets one, and may raise what it likes
+    own += ["method"] if "strategy" in names else []  # a text names a method
+    return changed, [*names, *own, *DESCRIPTION] if any(name in DESCRIPTION for name in names) else names + own
 
 
 DESCRIPTION = ("x0", "bounds", "scale", "log", "integers", "sigma0")

@@ -34,7 +34,7 @@ PORTION = 500
 MIB = 2**20
 ADDRESSES = 1024 * MIB
 """Address space in bytes that a trial may reserve."""
-CACHED = 512 * MIB
+CACHED = 1536 * MIB
 """Address space in bytes by which a child may grow before a new one replaces it: compiled programs stay in a process."""
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 """The environment variable with the folder of compiled programs, one for all children of a campaign."""

@@ -207,7 +207,7 @@ def test_failures_and_points_outside_are_left_out(table, caplog):
         (([[1, 2, 3]], [np.nan]), ValueError, "known has no finite value"),
         (([["a", "b", "c"]], [1]), TypeError, "X of known must be an array"),
         (([{"a": 1}], [1]), TypeError, "X of known has mappings"),
-        (([[1, 2, 3]], 7), TypeError, "F must be a sequence"),
+        (([[1, 2, 3]], 7), TypeError, "F of known must be a sequence"),
         ("nowhere.jsonl", ValueError, "known names a log 'nowhere.jsonl'"),
     ],
 )

@@ -83,7 +83,7 @@ def as_flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def as_seed(seed: Seed) -> int:
+def as_seed(seed: Seed, name: str = "seed") -> int:
     """Return the seed as a whole number: from fresh entropy for None, drawn from a generator if one is given."""
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
@@ -97,10 +97,10 @@ def as_seed(seed: Seed) -> int:
         number = operator.index(seed)
     except TypeError:
         raise TypeError(
-            f"seed must be a whole number, None, a numpy Generator or SeedSequence, got {shortened(seed)}"
+            f"{name} must be a whole number, None, a numpy Generator or SeedSequence, got {shortened(seed)}"
         ) from None
     if number < 0:
-        raise ValueError(f"seed must be 0 or above, got {number}")
+        raise ValueError(f"{name} must be 0 or above, got {number}")
     return number
 
 

@@ -24,7 +24,12 @@ def as_seeds(seeds: int | Sequence[int] | np.ndarray) -> Sequence[int]:
     >>> list(as_seeds(3))
     [0, 1, 2]
     """
-    return range(as_count(seeds, "seeds")) if np.ndim(seeds) == 0 else [as_seed(seed) for seed in np.asarray(seeds).tolist()]
+    given: Any = seeds.tolist() if isinstance(seeds, np.ndarray | jax.Array) else seeds
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        return range(as_count(given, "seeds"))
+    if not given:
+        raise ValueError("seeds must have one number for each run, got none")
+    return [as_seed(seed, f"seeds[{i}]") for i, seed in enumerate(given)]
 
 
 def check_args(args: Any, runs: int) -> None:

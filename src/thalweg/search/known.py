@@ -99,7 +99,7 @@ class Known:
         if values is None:
             raise TypeError(f"known has points without values; {FORMS}")
         points = as_points(given, "X of known", variables)
-        values, _ = numbers(values)
+        values, _ = numbers(values, "F of known")
         if len(points) != len(values):
             raise ValueError(f"known has {len(points)} points and {len(values)} values; pass one value for each point")
         return points, values

@@ -13,7 +13,7 @@ from thalweg._common.outcome import Failure, to_value
 logger = logging.getLogger("thalweg")
 
 
-def numbers(F: Iterable[Any]) -> tuple[np.ndarray, int]:
+def numbers(F: Iterable[Any], name: str = "F") -> tuple[np.ndarray, int]:
     """Return the values as numbers, NaN where there is none, and how many of them are no numbers.
 
     >>> numbers([1, None, np.array([2.0])])
@@ -22,7 +22,7 @@ def numbers(F: Iterable[Any]) -> tuple[np.ndarray, int]:
     try:
         values = F if _is_vector(F) else [to_value(returned) for returned in F]
     except TypeError:
-        raise TypeError(f"F must be a sequence of values, one for each point, got {shortened(F)}") from None
+        raise TypeError(f"{name} must be a sequence of values, one for each point, got {shortened(F)}") from None
     if not isinstance(values, list):
         return np.asarray(values, float), 0
     failed = [value.reason for value in values if isinstance(value, Failure)]
