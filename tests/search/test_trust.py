@@ -263,3 +263,17 @@ def test_known_values_are_the_users(path):
 def test_trust_needs_a_checkpoint():
     with pytest.raises(ValueError, match="trust=True is about the values of a checkpoint"):
         minimize(sphere, **SETTINGS, trust=True)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("workers", ["ray", "dask"])
+def test_on_a_cluster(tmp_path, workers):
+    pytest.importorskip("distributed" if workers == "dask" else workers)
+    given = {"checkpoint": tmp_path / "run.ckpt", "workers": workers, "method": "cma", "seed": 1, "popsize": 6}
+    first = minimize(lambda x: float(x @ x), [1.0, 2.0], max_evals=12, **given)
+    again = minimize(lambda x: float(x @ x), [1.0, 2.0], max_evals=12, trust=False, **given)
+    assert again.reevaluated.tolist() == [first.fun]
+    with pytest.raises(ValueError, match="of another objective"):
+        minimize(lambda x: float(x @ x) + 1, [1.0, 2.0], max_evals=24, **given)
+    with pytest.raises(TypeError, match="`return` is missing"):
+        minimize(lambda x: None, [1.0, 2.0], **{**given, "checkpoint": None})
