@@ -28,9 +28,8 @@ SAMPLERS: dict[str, Sampler] = {
     "TPESampler": lambda seed: optuna.samplers.TPESampler(seed=seed),
 }
 OTHERS: dict[str, Sampler] = {
-    "without a model": lambda seed: ThalwegSampler(seed=seed, model=None),
-    "sigma0 = 1/6": lambda seed: ThalwegSampler(seed=seed, sigma0=1 / 6),
-    "model, sigma0 = 1/6": lambda seed: ThalwegSampler(seed=seed, sigma0=1 / 6, model="quadratic"),
+    "sigma0 = 0.3": lambda seed: ThalwegSampler(seed=seed, sigma0=0.3),
+    "model, sigma0 = 0.3": lambda seed: ThalwegSampler(seed=seed, sigma0=0.3, model="quadratic"),
     "cma": lambda seed: ThalwegSampler(seed=seed, method="cma"),
 }
 """Settings that were tried on development seeds."""

@@ -90,7 +90,7 @@ class ThalwegSampler(BaseSampler):
 
     Args:
         x0: The start, a mapping of names to values; by default the middle of each range.
-        sigma0: The first standard deviation as a share of each range.
+        sigma0: The first standard deviation as a share of each range, by default that of Optuna's `CmaEsSampler`.
         method: A method of `thalweg.minimize`.
         model: "quadratic" to choose trials by a quadratic model; None for none.
         popsize: Points in a generation; by default that of the method.
@@ -107,7 +107,7 @@ class ThalwegSampler(BaseSampler):
     def __init__(
         self,
         x0: Mapping[str, Any] | None = None,
-        sigma0: float = 0.3,
+        sigma0: float = 1 / 6,
         *,
         method: str = "gnn-cma",
         model: str | None = None,
@@ -121,7 +121,7 @@ class ThalwegSampler(BaseSampler):
         search_space: Mapping[str, BaseDistribution] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.x0, self.sigma0 = x0, as_positive(sigma0, "sigma0", "it is a share of each range, such as 0.3")
+        self.x0, self.sigma0 = x0, as_positive(sigma0, "sigma0", "it is a share of each range, such as 1/6")
         self.seed = as_seed(seed)
         self.source_trials, self.similar = source_trials, similar
         self.n_startup_trials = n_startup_trials
