@@ -54,7 +54,7 @@ def change(given: Arguments, choose: random.Random, without: Iterable[str] = ())
     if sum(name in ENDS for name in names) > 1:
         names = names[:1]
     changed = given | {name: value(choose) for name in names}
-    own = ["Generator"] if "x0" in names else []  # an x0 that can be called gets one, and may raise what it likes
+    own = [""] if "x0" in names and callable(changed["x0"]) else []  # what it raises is its own
     own += ["method"] if "strategy" in names else []  # a text names a method
     return changed, [*names, *own, *DESCRIPTION] if any(name in DESCRIPTION for name in names) else names + own
 
@@ -239,7 +239,12 @@ def fuzz_minimize(choose: random.Random, folder: Path) -> str:
     if large(given["popsize"]):
         return "minimize: too large to try"
     expected = [*names, "fun", "failed", "failure", "number"]  # an objective that never returns a number is an error
-    return conclude(checked(lambda: thalweg.minimize(**given), expected), given, "minimize")
+    try:
+        return conclude(checked(lambda: thalweg.minimize(**given), expected), given, "minimize")
+    except RuntimeError as error:
+        if not str(error).startswith("all "):
+            raise
+        return "minimize: all evaluations failed"
 
 
 def fuzz_resume(choose: random.Random, folder: Path) -> str:
@@ -258,7 +263,7 @@ def fuzz_resume(choose: random.Random, folder: Path) -> str:
         if "checkpoint" not in names and "log" not in names:
             raise
         return f"resume: {'refused' if len(str(error)) < 1000 else 'fault'}"
-    return conclude(found, given, "resume")
+    return conclude(found, given | {"max_evals": None}, "resume")  # it may have had more evaluations before
 
 
 def fuzz_known(choose: random.Random, _: Path) -> str:

@@ -259,6 +259,7 @@ class Opaque(CMAES):
         ({"generations": 0}, ValueError, "generations must be at least 1, got 0"),
         ({"seeds": [1, -1, 2, 3]}, ValueError, r"seeds\[1\] must be 0 or above, got -1"),
         ({"seeds": [1, "a"]}, TypeError, r"seeds\[1\] must be a whole number, .* got 'a'"),
+        ({"seeds": 1e15}, ValueError, "seeds must be at most 2147483647 runs"),
         ({"seeds": []}, ValueError, "seeds must have one number for each run, got none"),
         ({"args": (np.zeros((3, 2)),)}, ValueError, r"one entry for each of the 4 runs, got shape \(3, 2\)"),
         ({"bounds": (1, 2)}, ValueError, "x0"),

@@ -323,3 +323,8 @@ def test_checkpoints_take_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "CHECKPOINT_SHARE", 1.0)
     small(sphere, max_iter=4, checkpoint=tmp_path / "often.ckpt")
     assert written == [0, 1, 2, 3, 4]
+
+
+def test_a_wrong_rng_is_named():
+    with pytest.raises(ValueError, match=r"^rng must be 0 or above, got -2$"):
+        minimize(sphere, [1.0], method="cma", rng=-2)

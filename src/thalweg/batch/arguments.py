@@ -9,6 +9,9 @@ import numpy as np
 from thalweg._common.checks import as_count, as_seed, shortened
 from thalweg.strategies.strategy import Strategy
 
+MOST = 2**31 - 1
+"""Largest number of runs: that of a length in XLA."""
+
 
 def check_traceable(strategy: Strategy, fun: Any, caller: str) -> None:
     """Raise an error if JAX cannot trace the strategy, or fun cannot be called."""
@@ -26,7 +29,10 @@ def as_seeds(seeds: int | Sequence[int] | np.ndarray) -> Sequence[int]:
     """
     given: Any = seeds.tolist() if isinstance(seeds, np.ndarray | jax.Array) else seeds
     if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-        return range(as_count(given, "seeds"))
+        number = as_count(given, "seeds")
+        if number > MOST:
+            raise ValueError(f"seeds must be at most {MOST} runs, got {number:.6g}")
+        return range(number)
     if not given:
         raise ValueError("seeds must have one number for each run, got none")
     return [as_seed(seed, f"seeds[{i}]") for i, seed in enumerate(given)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_flag, listed, one_of, shortened
+from thalweg._common.checks import Seed, as_flag, as_seed, listed, one_of, shortened
 from thalweg._common.interrupts import Guard, interruptible
 from thalweg._common.types import ArrayLike
 from thalweg.evaluate import Evaluator, Workers
@@ -182,7 +182,7 @@ def minimize(
         "restarts": restarts,
         "bipop": bipop,
         "known": known,
-        "seed": rng if seed is None else seed,
+        "seed": seed if rng is None else as_seed(rng, "rng"),
         "max_evals": max_evals,
         "max_iter": max_iter,
         "ftarget": ftarget,
