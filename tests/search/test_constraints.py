@@ -287,7 +287,7 @@ def test_wrong_tolerances_are_refused(name, value):
         Constraints("returned", **{name: value})
 
 
-@pytest.mark.parametrize("G", [3.0, "ab", [[1.0]], [1.0, 2.0, 3.0, 4.0], [[[1.0]]] * 4])
+@pytest.mark.parametrize("G", [3.0, np.array(3.0), "ab", [[1.0]], [1.0, 2.0, 3.0, 4.0], [[[1.0]]] * 4])
 def test_wrong_constraint_values_are_refused_and_nothing_is_lost(G):
     es = Optimizer(np.zeros(2), 1.0, popsize=4, **QUIET)
     X = es.ask()

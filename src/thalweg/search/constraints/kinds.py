@@ -75,7 +75,7 @@ def _listed(given: Any, name: str, n: int) -> list[Any]:
     """Return one entry for each point."""
     if given is None:
         return [None] * n
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes):
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes) or getattr(given, "ndim", 1) == 0:
         raise TypeError(f"{name} must hold a sequence of constraint values for each point, got {shortened(given)}")
     entries: list[Any] = list(given)
     if len(entries) != n:
