@@ -15,15 +15,15 @@ import copy
 import io
 import os
 import random
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from fuzz_values import objective, sphere, value
+from fuzz_checks import Arguments, change, checked, inside, large, start
+from fuzz_values import WORDS, objective, sphere, value
 from supervised import FaultError, Plan, run_plan
 
 import thalweg
@@ -31,68 +31,6 @@ from thalweg import Fixed, Integer, Optimizer, Real, Space
 
 TRIALS = 1_000_000
 SECONDS, MIB = 60.0, 512.0
-Arguments = dict[str, Any]
-ENDS = ("max_evals", "max_iter", "timeout", "callback", "restarts", "ftarget")
-"""Arguments that end a search; one of them is changed at most."""
-
-
-def checked(call: Callable[[], Any], names: Iterable[str]) -> Any:
-    """Return what a call returns, or "refused" if its error is one line that has one of the names in it."""
-    try:
-        return call()
-    except (ValueError, TypeError) as error:
-        message = str(error)
-        if "\n" in message or len(message) > 1000 or not any(re.search(rf"\b{re.escape(name)}", message) for name in names):
-            raise FaultError(f"{type(error).__name__} of {sorted(names)}: {message[:300]!r}") from error
-        return "refused"
-
-
-def change(given: Arguments, choose: random.Random, without: Iterable[str] = ()) -> tuple[Arguments, list[str]]:
-    """Return the arguments with other values in the place of some, and the names of these."""
-    allowed = [name for name in given if name not in without]
-    names = choose.sample(allowed, min(choose.choice([0, 1, 1, 1, 2]), len(allowed)))
-    if sum(name in ENDS for name in names) > 1:
-        names = names[:1]
-    changed = given | {name: value(choose) for name in names}
-    own = [""] if "x0" in names and callable(changed["x0"]) else []  # what it raises is its own
-    own += ["method"] if "strategy" in names else []  # a text names a method
-    return changed, [*names, *own, *DESCRIPTION] if any(name in DESCRIPTION for name in names) else names + own
-
-
-DESCRIPTION = ("x0", "bounds", "scale", "log", "integers", "sigma0")
-"""Arguments that describe the variables: if one is changed, another may no longer fit to it."""
-
-
-def large(number: Any) -> bool:
-    """Return whether a number is so large that an array of that length may take more memory than there is."""
-    try:
-        return 1000 < float(number) <= 2**31
-    except Exception:
-        return False
-
-
-def inside(x: Any, space: Any) -> None:
-    """Raise a FaultError unless the points are finite and inside the bounds."""
-    x = np.asarray(x, float)
-    pairs = [[None, None]] * x.shape[-1] if space.pairs is None else space.pairs
-    low, high = (np.array([pair[i] for pair in pairs], float) for i in (0, 1))  # None becomes NaN
-    if not (np.all(np.isfinite(x)) and not np.any(low > x) and not np.any(high < x)):
-        raise FaultError(f"points {x.tolist()} outside of the bounds {pairs}")
-
-
-def start(choose: random.Random) -> Arguments:
-    """Return arguments that describe a search of two variables, and are right."""
-    shape: Arguments = choose.choice(
-        [
-            {"x0": [1.0, 2.0], "sigma0": 0.5},
-            {"x0": np.array([1.0, 0.5]), "sigma0": [0.5, 2.0], "bounds": [(-3, 3), (0, None)]},
-            {"x0": None, "sigma0": None, "bounds": [(-3, 3), (0, 4)], "integers": [1]},
-            {"x0": [1.0, 2.0], "sigma0": 1.0, "scale": [1.0, 10.0], "log": [1], "bounds": [(None, None), (0.1, 10)]},
-            {"x0": Space(a=Real(-1, 1), n=Integer(0, 9))},
-        ]
-    )
-    more: Arguments = {"method": choose.choice(["cma", "cma", "sep-cma", "gnn-cma", "xnes"]), "popsize": 4, "seed": 1}
-    return shape | more | {"max_evals": 12, "max_iter": None, "ftarget": None, "timeout": 5.0, "options": {}, "known": None}
 
 
 def fuzz_options(choose: random.Random, _: Path) -> str:
@@ -317,50 +255,6 @@ def fuzz_batch(choose: random.Random, _: Path) -> str:
     if not np.all(np.isfinite(found.x)):
         raise FaultError(f"points {found.x.tolist()}")
     return f"{name}: a result"
-
-
-WORDS = ["minimize", "scipy.optimize:rosen", "--x0", "1,2", "--sigma0", "0.5", "--seed", "1", "--quiet", "--bounds", "0,3"]
-WORDS += [
-    "--popsize",
-    "4",
-    "--max-evals",
-    "--method",
-    "cma",
-    "--var",
-    "a=0..1",
-    "n=1..9:int",
-    "--log-coordinates",
-    "--integers",
-]
-WORDS += [
-    "--scale",
-    "--restarts",
-    "--bipop",
-    "--model",
-    "quadratic",
-    "resume",
-    "methods",
-    "--help",
-    "--version",
-    "--x0=",
-    "-1,nan",
-]
-WORDS += [
-    "--ftarget",
-    "--timeout",
-    "--max-iter",
-    "--known",
-    "--space",
-    "x.toml",
-    "",
-    "-",
-    "--",
-    "a=",
-    "=",
-    "é",
-    "1e999",
-    "0x10",
-]
 
 
 def fuzz_command_line(choose: random.Random, folder: Path) -> str:

@@ -118,3 +118,57 @@ def objective(choose: random.Random) -> Callable[[Any], float]:
 def sphere(x: Any, *_: Any) -> float:
     x = np.asarray(list(x.values()) if isinstance(x, dict) or hasattr(x, "values") else x, float)
     return float(np.sum((x - 0.3) ** 2))
+
+
+WORDS = [
+    "" if word == "<none>" else word
+    for word in [
+        "minimize",
+        "scipy.optimize:rosen",
+        "--x0",
+        "1,2",
+        "--sigma0",
+        "0.5",
+        "--seed",
+        "1",
+        "--quiet",
+        "--bounds",
+        "0,3",
+        "--popsize",
+        "4",
+        "--max-evals",
+        "--method",
+        "cma",
+        "--var",
+        "a=0..1",
+        "n=1..9:int",
+        "--log-coordinates",
+        "--integers",
+        "--scale",
+        "--restarts",
+        "--bipop",
+        "--model",
+        "quadratic",
+        "resume",
+        "methods",
+        "--help",
+        "--version",
+        "--x0=",
+        "-1,nan",
+        "--ftarget",
+        "--timeout",
+        "--max-iter",
+        "--known",
+        "--space",
+        "x.toml",
+        "<none>",
+        "-",
+        "--",
+        "a=",
+        "=",
+        "é",
+        "1e999",
+        "0x10",
+    ]
+]
+"""Words for the command line."""

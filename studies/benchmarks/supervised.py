@@ -30,6 +30,7 @@ from typing import Any
 
 from shared import add_table, deliver, make_parser, markdown, provenance, write_json
 
+REPOSITORY = Path(__file__).parents[2]
 PORTION = 500
 MIB = 2**20
 ADDRESSES = 1024 * MIB
@@ -116,7 +117,7 @@ def attempt(plan: Plan, trial: Callable[[random.Random], str], seed: int, number
         outcome, wrong = "fault", str(fault)
     except BaseException as error:
         outcome, wrong = "fault", f"{type(error).__name__}: {error}"[:400]
-        wrong += "".join(traceback.format_tb(error.__traceback__)[-2:])[-400:]
+        wrong += "".join(traceback.format_tb(error.__traceback__)[-2:])[-400:].replace(f"{REPOSITORY}/", "")
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     seconds, mib = time.monotonic() - began, (status("VmHWM") - before) / MIB
     if wrong is None and mib > plan.mib:
