@@ -24,10 +24,12 @@ CMA = ("--method", "cma", "--seed", "1")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with a slow function of a module, which is the current one."""
+    """Return a folder with a slow function of a module, which is the current one; forget the module afterwards."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "slow_model", raising=False)
     slow = "import time\n\n\ndef slow(x):\n    time.sleep(0.02)\n    return float(sum((x - 1.0) ** 2))\n"
-    (tmp_path / "model.py").write_text(slow)
+    (tmp_path / "slow_model.py").write_text(slow)
     return tmp_path
 
 
@@ -38,7 +40,7 @@ def start(*arguments: str) -> "subprocess.Popen[str]":
 
 
 def test_ctrl_c_prints_the_best_so_far_and_how_to_go_on():
-    run = start("model.py:slow", "--x0=0,0", "--checkpoint", "my run.ckpt", "--retries", "2", "--out", "r.json", *CMA)
+    run = start("slow_model.py:slow", "--x0=0,0", "--checkpoint", "my run.ckpt", "--retries", "2", "--out", "r.json", *CMA)
     assert run.stderr is not None
     assert run.stderr.readline().startswith("f ")  # a generation is over
     run.send_signal(signal.SIGINT)
@@ -47,7 +49,7 @@ def test_ctrl_c_prints_the_best_so_far_and_how_to_go_on():
     assert out.startswith("Interrupted from the keyboard")
     assert json.loads(Path("r.json").read_text())["success"] is False
     words = shlex.split(err.splitlines()[-1].removeprefix("continue with: thalweg "))
-    assert words == ["resume", "my run.ckpt", "model.py:slow", "--retries", "2", "--out", "r.json"]
+    assert words == ["resume", "my run.ckpt", "slow_model.py:slow", "--retries", "2", "--out", "r.json"]
     result = CliRunner().invoke(app, [*words, "--max-iter", "10"])
     assert result.exit_code == 0, result.output
     assert "60 in 10 generations" in result.output
@@ -68,14 +70,14 @@ def test_sigterm_ends_the_programs_too():
 
 
 def test_sigterm_says_so_and_how_to_go_on():
-    run = start("model.py:slow", "--x0=0,0", "--checkpoint", "run.ckpt", *CMA)
+    run = start("slow_model.py:slow", "--x0=0,0", "--checkpoint", "run.ckpt", *CMA)
     assert run.stderr is not None
     assert run.stderr.readline().startswith("f ")
     run.send_signal(signal.SIGTERM)
     out, err = run.communicate(timeout=60)
     assert run.returncode == 143, err
     assert out.startswith("Terminated by a signal in generation")
-    assert err.splitlines()[-1] == "continue with: thalweg resume run.ckpt model.py:slow"
+    assert err.splitlines()[-1] == "continue with: thalweg resume run.ckpt slow_model.py:slow"
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.1])
