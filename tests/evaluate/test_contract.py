@@ -110,14 +110,15 @@ def test_a_worker_that_dies_costs_its_point_alone(workers, tmp_path):
 
 @for_engines(*APART)
 def test_an_evaluation_that_takes_too_long(workers, tmp_path):
+    """Two retries: Dask may have put the second point behind the fourth, on a worker that is then killed."""
     limit = 0.5 if workers == 2 else 1.0
-    with Evaluator(awkward(tmp_path), (), workers, retries=1, eval_timeout=limit) as evaluate:
+    with Evaluator(awkward(tmp_path), (), workers, retries=2, eval_timeout=limit) as evaluate:
         started = time.monotonic()
         X = points((1, FINE, 0), (2, HANGS, 1), (3, FINE, 0), (4, HANGS, 9), (5, FINE, 0))
         assert np.array_equal(evaluate(X), [1, 2, 3, np.nan, 5], equal_nan=True)
         assert time.monotonic() - started < 50
     assert evaluate.first_failure == f"the evaluation took longer than eval_timeout = {limit:g} seconds"
-    assert calls(tmp_path) == {1: 1, 2: 2, 3: 1, 4: 2, 5: 1}
+    assert calls(tmp_path) == {1: 1, 2: 2, 3: 1, 4: 3, 5: 1}
 
 
 @for_engines(*APART)
