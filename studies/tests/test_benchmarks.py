@@ -49,9 +49,10 @@ def test_the_tables_of_the_overhead_are_the_measured_ones(benchmark):
     assert benchmark("overhead").show(result("overhead")) in (ROOT / "docs" / "parallel.md").read_text()
 
 
-def test_the_kills_on_the_page_are_those_that_were_made(benchmark):
+def test_the_kills_and_interrupts_on_the_page_are_those_that_were_made(benchmark):
     page = (ROOT / "docs" / "reliability.md").read_text()
     assert benchmark("kill").show(FOLDER / "results" / "kill.json") in page
+    assert benchmark("interrupt").show(result("interrupt")) in page
 
 
 @pytest.mark.parametrize("name", ["per_generation", "flow_work", "start_up", "growth"])

@@ -13,22 +13,6 @@ from thalweg.storage.log import Evaluation, open_log
 ARRAYS = ("run", "nit", "nfev", "failures", "fun", "sigma", "axes", "mean", "std")
 
 
-def fun(point):
-    if point["width"] > 75:
-        raise ValueError("too wide")
-    return (np.log10(point["rate"]) + 3) ** 2 + (point["width"] - 64) ** 2
-
-
-SPACE = thalweg.Space(rate=thalweg.Real(1e-5, 1e-1, log=True), width=thalweg.Integer(8, 120))
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    path = tmp_path_factory.mktemp("run") / "run.ckpt"
-    result = thalweg.minimize(fun, SPACE, method="cma", seed=1, max_iter=9, popsize=6, checkpoint=path)
-    return result, path
-
-
 def rows(number, *, start=0):
     return [
         Evaluation(0, i // 4, i % 4, np.array([1.0, i]), float(i), None, "a:1", 0.5, 1) for i in range(start, start + number)

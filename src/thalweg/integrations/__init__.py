@@ -1,1 +1,1 @@
-"""Thalweg inside other libraries: a method for scipy. Each is a file, imported only when it is used."""
+"""Thalweg inside scipy, Optuna, nevergrad and Ray Tune. Each is a file, imported only when it is used."""
