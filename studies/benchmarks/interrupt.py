@@ -180,7 +180,8 @@ class Series:
         if random.random() < 0.02:  # the machine may be slower than before
             self.timed(name)
             clean()
-        before, result, error, mask = descriptors(), None, None, {signal.SIGINT}
+        open_before, others = descriptors(), children()
+        result, error, mask = None, None, {signal.SIGINT}
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, mask)
             self.timer.send_after(seconds)
@@ -200,12 +201,12 @@ class Series:
         else:
             outcome = "before" if inside else "outside"
         faults += [f"{file} stays" for file in os.listdir() if file.endswith((".lock", ".new"))]
-        faults += ["a process stays"] if children() else []
+        faults += ["a process stays"] if children() - others else []
         if error is not None:
             error = error.with_traceback(None)  # its frames keep descriptors open
         if "checkpoint" in SETTINGS[name] and outcome != "escaped":
             faults += self.continued(name)
-        faults += [f"{descriptors() - before} descriptors stay"] if descriptors() > before else []
+        faults += [f"{descriptors() - open_before} descriptors stay"] if descriptors() > open_before else []
         clean()
         return outcome, faults
 
@@ -248,9 +249,10 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-def children() -> bool:
-    """Return whether there is a child process, also one that has ended and that nobody has waited for."""
-    return any(Path(f"/proc/self/task/{task}/children").read_text() for task in os.listdir("/proc/self/task"))
+def children() -> set[str]:
+    """Return the numbers of the child processes, also of those that have ended and that nobody has waited for."""
+    tasks = os.listdir("/proc/self/task")
+    return {child for task in tasks for child in Path(f"/proc/self/task/{task}/children").read_text().split()}
 
 
 def clean() -> None:
