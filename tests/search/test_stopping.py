@@ -285,10 +285,15 @@ def test_step_size_and_root_that_have_drifted_apart_come_together(method, power)
     state, far, near = drifted.state, 2.0**power, 2.0**-power
     latent = getattr(state, "latent", state)
     latent = latent._replace(sigma=latent.sigma * far, root=latent.root * near, path=latent.path * near)
+    if getattr(latent, "inverse", None) is not None:
+        latent = latent._replace(inverse=latent.inverse * far, log_volume=latent.log_volume + 2 * np.log(near))
     drifted.state = state._replace(latent=latent) if hasattr(state, "latent") else latent
     for _ in range(110):
         X, Y = plain.ask(), drifted.ask()
-        assert X.tolist() == Y.tolist()
+        if method == "gnn-cma":  # whose densities hold logarithms of both factors, which round
+            np.testing.assert_allclose(X, Y, rtol=0, atol=1e-6)
+        else:
+            assert X.tolist() == Y.tolist()
         F = np.sum((X - plain.nit / 10) ** 2, 1)
         plain.tell(X, F)
         drifted.tell(Y, F)

@@ -104,7 +104,7 @@ def test_its_best_affine_fit_is_its_frame() -> None:
     @jax.jit
     def fits(curved: CurvedFrame, one: Frame, two: Frame) -> Any:
         design = design_points(jax.random.key(0), 4, 40, jnp.float64)
-        frames = curved, curved.moved_to(one), curved.after(two.solved())
+        frames = curved, curved.moved_to(one.solved()), curved.after(two.solved())
         return [(each, fit_affine_part(design, each.place(design), diagonal=False)) for each in frames]
 
     for each, fit in fits(curved, affine(rng, 4), affine(rng, 4)):
@@ -115,7 +115,7 @@ def test_its_best_affine_fit_is_its_frame() -> None:
 def test_a_straight_frame_moves_to_where_the_latent_has_gone() -> None:
     rng = np.random.default_rng(2)
     start, frame = affine(rng, 3), affine(rng, 3)
-    moved = jax.jit(lambda start, frame: CurvedFrame.straight(start).moved_to(frame))(start, frame)
+    moved = jax.jit(lambda start, frame: CurvedFrame.straight(start).moved_to(frame.solved()))(start, frame)
     np.testing.assert_allclose(moved.frame.mean, frame.mean, rtol=0, atol=1e-12)
     np.testing.assert_allclose(moved.frame.scale, frame.scale, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(moved.bow, 0.0)
@@ -130,9 +130,23 @@ def test_a_latent_that_moves_along_the_axis_stays_on_the_curve() -> None:
     (m, A), v = curved.frame, curved.axis
     across = jnp.eye(d) - jnp.outer(v, v)
     spread = across @ (jnp.eye(d) + 0.1 * jnp.asarray(rng.normal(size=(d, d)))) @ across  # of no effect along v
-    moved = jax.jit(CurvedFrame.moved_to)(curved, Frame(m + far * A @ v, A @ (longer * jnp.outer(v, v) + spread)))
+    there = Frame(m + far * A @ v, A @ (longer * jnp.outer(v, v) + spread))
+    moved = jax.jit(lambda curved, there: curved.moved_to(there.solved()))(curved, there)
     s = jnp.linspace(-3, 3, 9)[:, None]
     np.testing.assert_allclose(moved.place(s * moved.axis), curved.place((far + longer * s) * v), rtol=0, atol=1e-10)
     # the mean lies on the inside of the curve, and not where the latent would be by itself, on the tangent
     assert np.linalg.norm(moved.frame.mean - curved.place(far * v)) > 0.1
     assert np.linalg.norm(moved.frame.mean - (m + far * A @ v)) > 0.1
+
+
+def test_moving_is_composing_with_what_the_latent_has_done() -> None:
+    rng = np.random.default_rng(8)
+    curved, new = bent_frame(rng, 5), affine(rng, 5)
+
+    @jax.jit
+    def both(curved: CurvedFrame, new: Frame) -> tuple[CurvedFrame, CurvedFrame]:
+        first = Frame(curved.affine.whiten(new.mean), curved.affine.inverse_scale @ new.scale)
+        return curved.moved_to(new.solved()), curved.after(first.solved())
+
+    for part, expected in zip(*map(jax.tree.leaves, both(curved, new)), strict=True):
+        np.testing.assert_allclose(part, expected, rtol=0, atol=1e-10)

@@ -83,6 +83,7 @@ STRATEGIES = {
     "raw": GNNES(CMAES(popsize=20), SMALL, frame="raw"),
     "diagonal": GNNES(SepCMAES(popsize=20), SMALL),
     "affine": GNNES(CMAES(popsize=20), Affine()),
+    "gathered": GNNES(CMAES(popsize=20), Shear(SMALL), TrustRegion(every=5, generations=5)),  # ends between two steps
 }
 
 
@@ -98,7 +99,7 @@ def test_log_prob_is_the_change_of_variables(name):
 def test_after_a_generation_the_latent_holds_everything_affine(name):
     strategy, state = STRATEGIES[name], bent_run(name).state
     flow = state.flow
-    diagonal = flow.affine_inverse.scale.ndim == 1
+    diagonal = flow.affine_inverse.inverse_scale.ndim == 1
 
     @jax.jit
     def refit(flow):
@@ -108,7 +109,7 @@ def test_after_a_generation_the_latent_holds_everything_affine(name):
     (complete, affine_inverse), latent = refit(flow), strategy.latent.frame(state.latent)
     assert np.allclose(complete.frame.mean, latent.mean, atol=1e-12)
     assert np.allclose(complete.frame.scale, latent.scale, atol=1e-12)
-    for part, expected in zip(flow.affine_inverse, affine_inverse, strict=True):
+    for part, expected in zip(flow.affine_inverse.frame, affine_inverse, strict=True):
         assert np.allclose(part, expected, atol=1e-12)
     if flow.valley is not None:
         for part, expected in zip(jax.tree.leaves(flow.valley.frame), jax.tree.leaves(complete), strict=True):
@@ -128,6 +129,36 @@ def test_around_a_flow_that_does_not_bend_the_shear_leaves_the_latent_its_affine
     fit, latent = refit(state), strategy.latent.frame(state.latent)
     assert np.allclose(fit.mean, latent.mean, atol=1e-12)
     assert np.allclose(fit.scale, latent.scale, atol=1e-12)
+
+
+def test_between_two_steps_the_flow_stays_and_the_frame_follows_the_latent():
+    strategy, d, n = GNNES(CMAES(popsize=8), step=TrustRegion(every=3, generations=4)), 3, 8
+    assert strategy.schedule(n, d) == (4, 3)
+
+    @jax.jit
+    def generation(state):
+        e, x, state = strategy.ask(state)
+        return strategy.tell(state, e, x, jnp.sum((x - jnp.arange(d)) ** 2, -1).at[0].set(jnp.nan))
+
+    state, infos = strategy.init(jax.random.key(2), jnp.zeros(d), 1.0), []
+    for i in range(1, 10):
+        state, info = generation(state)
+        infos.append(info)
+        flow, frame = state.flow, strategy.latent.frame(state.latent)
+        assert flow.waited == i % 3
+        assert flow.gathered.weight.sum() == n * min(i, 4)
+        assert np.isfinite(flow.gathered.f).all()
+        np.testing.assert_allclose(flow.frame.frame.scale, frame.scale, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(flow.frame.affine.inverse_scale @ frame.scale, np.eye(d), rtol=0, atol=1e-12)
+    assert [float(info["kl"]) > 0 for info in infos] == [False, False, *[True] * 7]  # shown until the next step
+    for name in ("kl", "radius", "step_evidence", "bow", "nonlinearity"):
+        kept = [float(info[name]) for info in infos[2:]]
+        assert kept[0] == kept[1] == kept[2]
+        assert kept[3] == kept[4] == kept[5]
+    assert infos[2]["kl"] != infos[5]["kl"]
+    sigmas = [float(info["sigma"]) for info in infos]
+    assert len(set(sigmas)) == 9
+    assert set(infos[0]) == set(infos[2]) == {*TrustRegion.shows, "sigma", "bow", "nonlinearity"}
 
 
 def test_sigma_is_the_volume_of_the_distribution_and_nonlinearity_its_bend():

@@ -255,10 +255,8 @@ def restore_run(saved: Snapshot, run: Run, pending: PendingPoints, late: LatePoi
     run.state = jax.tree.unflatten(tree, [_like(leaf, arrays[name]) for leaf, name in named])
     for name in HISTORY:
         setattr(run.tests, name, arrays[name].tolist())
-    for name in here.keys() & set(COUNTERS):
+    for name in COUNTERS:
         setattr(run.tests, name, here[name])
-    if "first" in here:
-        run.tests.recall(here["first"])
     run.best = _best(arrays["best_x"], {name.removeprefix("best_"): value for name, value in here.items()})
     run.mean, run.std = arrays["mean"], arrays["std"]
     run.nfev, run.failures, run.info = here["nfev"], here["failures"], here["info"]

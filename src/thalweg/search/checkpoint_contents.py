@@ -92,14 +92,12 @@ class SavedRun(TypedDict):
     nit: int
     flat: int
     failed: int
+    highest: float
+    lowest: float
+    finest: float
+    early: float
+    resolved: bool
     reasons: dict[str, float]
-    highest: NotRequired[float]
-    lowest: NotRequired[float]
-    finest: NotRequired[float]
-    early: NotRequired[float]
-    resolved: NotRequired[bool]
-    first: NotRequired[float]
-    """Instead of the five before, in files of older versions."""
 
 
 class SavedPending(TypedDict):

@@ -22,7 +22,7 @@ from thalweg._common.checks import shortened
 from thalweg.storage import File, described, is_name
 from thalweg.storage.atomic import replace
 
-FORMAT = 3
+FORMAT = 4
 
 # what `numpy.save` writes before the numbers: magic string, version 1.0, length of the header, header
 HEADER = re.compile(
@@ -125,7 +125,9 @@ def _check_format(meta: Any) -> None:
         raise RefusedError("was not written by Thalweg; pass the name of another file")
     found: int = meta["format"]
     if found < FORMAT:
-        raise RefusedError(f"has format {shortened(found)}, of a version before 0.2; remove it to begin anew")
+        raise RefusedError(
+            f"has format {shortened(found)}, of an older version; remove it to begin anew (known= takes its log)"
+        )
     if found > FORMAT:
         raise RefusedError(
             f"has format {shortened(found)}, written by Thalweg {shortened(meta.get('version'))}; this is {version()}, which "

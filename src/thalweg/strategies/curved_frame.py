@@ -64,7 +64,24 @@ class CurvedFrame(NamedTuple):
         """Return this map followed by a translation."""
         return self._replace(affine=self.affine.shifted(shift))
 
-    def moved_to(self, frame: Frame) -> "CurvedFrame":
-        """Return this frame moved along its curve, after the latent, which knows the affine part alone, moved to `frame`."""
-        moved = Frame(self.affine.whiten(frame.mean), self.affine.inverse_scale @ frame.scale)
-        return self.after(moved.solved())
+    def moved_to(self, frame: SolvedFrame) -> "CurvedFrame":
+        """Return this frame moved along its curve, after the latent, which knows the affine part alone, moved to `frame`.
+
+        It is `after(first)` for the affine map `first` that takes this frame's affine part to the new one, without a product
+        of matrices.
+        """
+        (mean, scale), inverse = frame.frame, frame.inverse_scale
+        at = self.axis @ self.affine.whiten(mean)
+        across = self.axis @ self.affine.inverse_scale
+        along = across @ scale
+        length = jnp.linalg.norm(along)
+        shift = self.frame.scale @ self.bow
+        bow = inverse @ shift
+        turn = sqrt(2) * at
+        moved = Frame(mean + shift * ((at**2 + length**2 - 1) / sqrt(2)), scale + turn * jnp.outer(shift, along))
+        solved = SolvedFrame(moved, inverse - turn * jnp.outer(bow, across), frame.log_volume)
+        return CurvedFrame(solved, along / length, bow * length**2)
+
+    def refreshed(self) -> "CurvedFrame":
+        """Return the same frame with an inverse that no rounding has moved."""
+        return self._replace(affine=self.frame.solved())

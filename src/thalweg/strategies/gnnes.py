@@ -9,15 +9,17 @@ import jax
 import jax.numpy as jnp
 
 from thalweg._common.checks import as_count
+from thalweg.strategies import ranking
 from thalweg.strategies.affine_part import design_points, fit_affine_part, nonlinearity
 from thalweg.strategies.curved_frame import CurvedFrame
 from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flows import NICE, Affine, Flow, Shear
 from thalweg.strategies.flowsteps import Batch, FlowStep, TrustRegion, Valley
+from thalweg.strategies.flowsteps.gathered import Gathered, Schedule
 from thalweg.strategies.flowsteps.valley import Elites
 from thalweg.strategies.latents import CMAES, Latent
 from thalweg.strategies.latents.bases import GAUSSIAN
-from thalweg.strategies.latents.frame import Frame, FrameLike, SolvedFrame, solve_both
+from thalweg.strategies.latents.frame import Frame, FrameLike, SolvedFrame
 from thalweg.strategies.strategy import Array, Info, Key, Params, State
 
 log = logging.getLogger("thalweg")
@@ -43,7 +45,7 @@ class FlowState(NamedTuple):
     """eta, the parameters of the flow."""
     frame: SolvedFrame | CurvedFrame | None
     """b and B, the map around the flow; None in raw coordinates, where the latent's own frame is inside the flow."""
-    affine_inverse: Frame | None
+    affine_inverse: SolvedFrame | None
     """The inverse of c and L, the affine part of the flow, which the latent holds; None in raw coordinates."""
     step: State
     """The state of the flow step."""
@@ -51,6 +53,12 @@ class FlowState(NamedTuple):
     """The points over which the affine part is fitted."""
     valley: ValleyState | None
     """None where the frame does not curve."""
+    gathered: Gathered | None
+    """The last generations; None where the flow learns from the newest alone."""
+    waited: Array | None
+    """The number of generations since the last step; None where the flow learns from each."""
+    shown: dict[str, Array] | None
+    """The info of the last step; None where the flow learns from each."""
 
 
 class GNNState(NamedTuple):
@@ -134,20 +142,31 @@ class GNNES:
             )
         frame, affine_inverse, valley = None, None, None
         if not self.raw:
-            frame, affine_inverse = latent_frame.solved(), Frame.identity(d, x0.dtype, diagonal=diagonal)
+            frame, affine_inverse = self.latent.solved(latent), Frame.identity(d, x0.dtype, diagonal=diagonal).solved()
         if self.inner is not self.flow:
             frame = CurvedFrame.straight(latent_frame)
             precision = jnp.zeros((), x0.dtype) if self.valley.by_values else None
             valley = ValleyState(frame, self.valley.init(n, d, x0.dtype), precision)
         step = self.step.init(self.distribution, params, n, d)
-        return GNNState(latent, FlowState(params, frame, affine_inverse, step, design, valley))
+        window, every = self.schedule(n, d)
+        gathered = Gathered.empty(window, n, d, x0.dtype) if window > 1 else None
+        waited, shown = None, None
+        if every > 1:
+            names = (*self.step.shows, *(() if self.raw else ("nonlinearity",)), *(() if valley is None else ("bow",)))
+            waited, shown = jnp.asarray(0), {name: jnp.zeros((), x0.dtype) for name in names}
+        return GNNState(latent, FlowState(params, frame, affine_inverse, step, design, valley, gathered, waited, shown))
+
+    def schedule(self, n: int, d: int) -> Schedule:
+        """Return how many generations of n points the flow learns from, and how often; a bend that a model sets, each time."""
+        window, every = self.step.schedule(n, d)
+        return Schedule(window, 1 if self.valley.by_values else every)
 
     def started(self, state: GNNState, mean: Array, root: Array) -> GNNState:
         """Return a state before the first generation with another latent's frame, and the frame of the flow with it."""
         latent, flow = self.latent.started(state.latent, mean, root), state.flow
         if flow is None or self.raw:
             return GNNState(latent, flow)
-        frame, valley = self.latent.frame(latent).solved(), flow.valley
+        frame, valley = self.latent.solved(latent), flow.valley
         if valley is not None:
             frame = CurvedFrame.straight(frame.frame)
             valley = valley._replace(frame=frame)
@@ -163,15 +182,19 @@ class GNNES:
         if state.flow is None:
             latent, info = self.latent.tell(state.latent, e, x, f)
             return GNNState(latent, None), info
-        drawn_from = state.flow.frame or self.latent.frame(state.latent).solved()
+        drawn_from = state.flow.frame or self.latent.solved(state.latent)
         latent, latent_info = self.latent.tell(state.latent, e, x, f)  # a latent learns from the draws alone
         # under a trace the strategy itself may hold traced hyper-parameters; beside a Python latent this part is compiled alone
-        learn = _learn if self.traceable else _learn_compiled
+        follow = _follow if self.traceable else _follow_compiled
         draw = jax.random.fold_in(latent.key, 2)  # 0 and 1 may be those of the latent's own split
-        frame, flow, info = learn(self, drawn_from, self.latent.frame(latent), state.flow, e, x, f, draw)
+        frame, flow, info = follow(self, drawn_from, self.latent.solved(latent), state.flow, e, x, f, draw)
         if not self.raw:
             latent = self.latent.absorb(latent, frame)
         return GNNState(latent, flow), latent_info | info
+
+    def absorbed(self, latent: SolvedFrame) -> bool:
+        """Return whether the latent holds the whole flow, an affine map, so that none is left of it after a generation."""
+        return self.inner.affine and latent.inverse_scale.ndim == 2
 
     def place(self, state: GNNState, e: Array) -> Array:
         if state.flow is None:
@@ -257,31 +280,82 @@ class GNNES:
         return self.latent.frame(state.latent) if frame is None else frame
 
 
+def _follow(
+    self: GNNES,
+    drawn_from: SolvedFrame | CurvedFrame,
+    latent: SolvedFrame,
+    old: FlowState,
+    e: Array,
+    x: Array,
+    f: Array,
+    draw: Key,
+) -> tuple[SolvedFrame, FlowState, Info]:
+    """Follow the latent to its new frame, and learn from the generation or keep it; return what the latent absorbs as well."""
+    n, d = x.shape
+    log_q = self.distribution.log_prob_of_draw(old.params, drawn_from, e)
+    schedule = self.schedule(n, d)
+    gathered = None if old.gathered is None else old.gathered.add(e, x, f, log_q)
+
+    def learn() -> tuple[SolvedFrame, FlowState, Info]:
+        known = Gathered.one(e, x, f, log_q) if gathered is None else gathered.filled()
+        utility = jax.vmap(lambda f: ranking.assign(f, ranking.nes_utilities(n)))(known.f)
+        batch = Batch(
+            e=known.e.reshape(-1, d),
+            x=known.x.reshape(-1, d),
+            f=known.f.reshape(-1),
+            utility=utility.reshape(-1),
+            log_q=known.log_q.reshape(-1),
+            frame=drawn_from,
+            design=old.design,
+            key=draw,
+            weight=known.weight,
+        )
+        return _learn(self, latent, old, batch, known.x[: schedule.every], known.f[: schedule.every])
+
+    def move() -> tuple[SolvedFrame, FlowState, Info]:
+        frame, flow = _move(self, latent, old)
+        sigma = Info() if self.raw else Info(sigma=jnp.exp(frame.log_det() / d))
+        return frame, flow, cast("Info", (old.shown or {}) | sigma)
+
+    if old.waited is None:
+        frame, flow, info = learn()
+    else:
+        waited = (old.waited + 1) % schedule.every
+        frame, flow, info = jax.lax.cond(waited == 0, learn, move)
+        flow = flow._replace(waited=waited, shown={name: number for name, number in info.items() if name != "sigma"})
+    return frame, flow._replace(gathered=gathered), info
+
+
+def _move(self: GNNES, latent: SolvedFrame, old: FlowState) -> tuple[SolvedFrame, FlowState]:
+    """Move the frame of the flow with the latent; the flow itself stays as it is."""
+    if self.raw or old.affine_inverse is None:
+        return latent, old
+    complete = latent if old.valley is None else old.valley.frame.moved_to(latent)
+    valley = None if old.valley is None else old.valley._replace(frame=complete)
+    frame = complete if self.absorbed(latent) else complete.after(old.affine_inverse)
+    return _affine(complete), old._replace(frame=frame, valley=valley)
+
+
 def _learn(
-    self: GNNES, drawn_from: SolvedFrame | CurvedFrame, latent: Frame, old: FlowState, e: Array, x: Array, f: Array, draw: Key
-) -> tuple[Frame, FlowState, Info]:
-    """Move eta after the latent has moved to its new frame; return the frame that the latent absorbs and the new state."""
+    self: GNNES, latent: SolvedFrame, old: FlowState, batch: Batch, x: Array, f: Array
+) -> tuple[SolvedFrame, FlowState, Info]:
+    """Move eta after the latent has moved to its new frame; return the frame that the latent absorbs and the new state.
+
+    x (generations, n, d) and f (generations, n) are the points of the batch by generation.
+    """
     distribution, flow, design = self.distribution, self.inner, old.design
-    diagonal = latent.scale.ndim == 1
-    batch = Batch(e, x, f, distribution.log_prob_of_draw(old.params, drawn_from, e), drawn_from, design, draw)
+    d, diagonal = x.shape[-1], latent.inverse_scale.ndim == 1
     params, step = old.params, old.step
     if flow.learnable:
         params, step = self.step.reconsider(distribution, params, old.affine_inverse, step, batch)
     if self.raw:
-        params, step, info = self.step.step(distribution, params, latent.solved(), step, batch)
+        params, step, info = self.step.step(distribution, params, latent, step, batch)
         return latent, old._replace(params=params, step=step), info
 
     # the latent holds the affine part: B = A L^-1 and b = m - B c, docs/math.md (9)
-    all_affine = flow.affine and not diagonal  # then the latent holds the whole flow
-    if all_affine:
-        frame = latent.solved() if old.valley is None else old.valley.frame.moved_to(latent)
-    else:
-        affine = fit_affine_part(design, flow.forward(params, design), diagonal=diagonal)
-        if old.valley is None:
-            complete, affine = solve_both(latent, affine)
-        else:
-            complete, affine = old.valley.frame.moved_to(latent), affine.solved()
-        frame = complete.after(affine.inverse())
+    frame = latent if old.valley is None else old.valley.frame.moved_to(latent)
+    if not self.absorbed(latent):
+        frame = frame.after(fit_affine_part(design, flow.forward(params, design), diagonal=diagonal).solved().inverse())
     info: Info = {}
     if flow.learnable:
         params, step, info = self.step.step(distribution, params, frame, step, batch)
@@ -289,22 +363,32 @@ def _learn(
     # docs/math.md (16): x is unchanged, its affine part belongs to the latent
     y = flow.forward(params, design)
     affine = fit_affine_part(design, y, diagonal=diagonal).solved()
-    affine_inverse = affine.inverse().frame
-    bend = nonlinearity(design, y, affine_inverse)
+    affine_inverse = affine.inverse()
+    bend = nonlinearity(design, y, affine_inverse.frame)
     # an absorbed map changes the latent's root but not its step size, which alone would mislead
-    info["sigma"] = jnp.exp((frame.log_det() + affine.log_det()) / x.shape[-1])
-    complete, valley = frame.after(affine), None
+    info["sigma"] = jnp.exp((frame.log_det() + affine.log_det()) / d)
+    complete, valley = frame.after(affine).refreshed(), None
+    frame = complete.after(affine_inverse)
     if old.valley is not None and isinstance(complete, CurvedFrame):
         complete, elites, bow = self.valley.fit(complete, old.valley.elites, x, f, old.valley.precision)
         valley = ValleyState(complete, elites, old.valley.precision)
-        frame = complete.after(affine.inverse())
+        frame = complete.after(affine_inverse)
         # the square of a standard coordinate less its mean has the variance 2: the bow is a root mean square by itself
-        bend, info["bow"] = jnp.hypot(bend, bow / sqrt(x.shape[-1])), bow
+        bend, info["bow"] = jnp.hypot(bend, bow / sqrt(d)), bow
     info["nonlinearity"] = bend
-    if all_affine:  # begin again from the identity
+    if self.absorbed(latent):  # begin again from the identity
         params = jax.tree.map(jnp.zeros_like, params)
-        frame, affine_inverse = complete, Frame.identity(x.shape[-1], x.dtype, diagonal=diagonal)
-    return complete.frame, FlowState(params, frame, affine_inverse, step, design, valley), info
+        frame, affine_inverse = complete, Frame.identity(d, x.dtype, diagonal=diagonal).solved()
+    return (
+        _affine(complete),
+        old._replace(params=params, frame=frame, affine_inverse=affine_inverse, step=step, valley=valley),
+        info,
+    )
 
 
-_learn_compiled = jax.jit(_learn, static_argnums=0)
+def _affine(frame: SolvedFrame | CurvedFrame) -> SolvedFrame:
+    """Return the affine part of a frame, which the latent absorbs."""
+    return frame.affine if isinstance(frame, CurvedFrame) else frame
+
+
+_follow_compiled = jax.jit(_follow, static_argnums=0)

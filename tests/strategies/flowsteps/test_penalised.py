@@ -38,7 +38,8 @@ def generation(distribution: SearchDistribution, params: Any) -> Batch:
     """Points from pi_{mu_t, eta_t}, the old frame."""
     e = jax.random.normal(jax.random.key(1), (N, D))
     x = distribution.forward(params, OLD, e)
-    return Batch(e, x, jnp.sum(x**2, -1), distribution.log_prob_of_draw(params, OLD, e), OLD, e, jax.random.key(9))
+    f, log_q = jnp.sum(x**2, -1), distribution.log_prob_of_draw(params, OLD, e)
+    return Batch(e, x, f, ranking.assign(f, ranking.nes_utilities(N)), log_q, OLD, e, jax.random.key(9), jnp.ones((1, N)))
 
 
 joined = jax.jit(lambda x, utility, log_q: History.empty(1, *x.shape, x.dtype).join(x, utility, log_q)[0])

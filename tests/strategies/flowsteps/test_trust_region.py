@@ -31,7 +31,10 @@ def make_batch(distribution, params, fun, seed=0, sign=1.0):
     e = jax.random.normal(jax.random.key(seed), (N, D), jnp.float64)
     x = distribution.forward(params, FRAME, e)
     log_q = distribution.log_prob_of_draw(params, FRAME, e)
-    return Batch(e, x, sign * fun(FRAME.whiten(x)), log_q, FRAME, POINTS, jax.random.key(1))
+    f = sign * fun(FRAME.whiten(x))
+    return Batch(
+        e, x, f, ranking.assign(f, ranking.nes_utilities(N)), log_q, FRAME, POINTS, jax.random.key(1), jnp.ones((1, N))
+    )
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -200,5 +203,9 @@ def test_settings_by_population_and_dimension():
     large, small = TrustRegion().settings(200, 20), TrustRegion().settings(12, 20)
     assert (large.generations, large.momentum, large.radius) == (1, 0.5, 0.03)
     assert (small.generations, small.momentum) == (5, 0.0)
-    assert small.radius == pytest.approx(0.001 * 0.36)
-    assert TrustRegion(radius=0.5, generations=2).settings(12, 20)[:5] == (0.5, pytest.approx(30 * 0.00036), 0.1, 0.0, 2)
+    assert small.radius == pytest.approx(0.001 * (2 * 12 / 20) ** 2)
+    assert TrustRegion(radius=0.5, generations=2).settings(12, 20)[:5] == (0.5, pytest.approx(30 * 0.00144), 0.1, 0.0, 2)
+    assert [TrustRegion().schedule(4 + int(3 * np.log(d)), d) for d in (2, 10, 20, 40, 100)] == [
+        (4, 1), (5, 1), (5, 2), (5, 4), (10, 10)
+    ]  # fmt: skip
+    assert TrustRegion().schedule(400, 40) == (1, 1)

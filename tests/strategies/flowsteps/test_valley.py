@@ -38,7 +38,7 @@ def fits(curved: CurvedFrame, x: Any, f: Any) -> tuple[CurvedFrame, Elites]:
     _, n, d = x.shape
 
     def one(carry: tuple[CurvedFrame, Elites], generation: tuple[Any, Any]) -> tuple[tuple[CurvedFrame, Elites], None]:
-        curved, elites, _ = VALLEY.fit(*carry, *generation)
+        curved, elites, _ = VALLEY.fit(*carry, *(part[None] for part in generation))
         return (curved, elites), None
 
     return jax.lax.scan(one, (curved, VALLEY.init(n, d, x.dtype)), (x, f))[0]
@@ -144,7 +144,7 @@ def test_a_cloud_without_a_bend_stays_straight(d: int, n: int) -> None:
         """The draws of former generations as they stand; of the newest, those that the values choose."""
         old, new, values = (jax.random.fold_in(key, i) for i in range(3))
         elites = Elites(jax.random.normal(old, (generations, len(weights), d)), fade[:, None] * weights)
-        return VALLEY.fit(straight, elites, jax.random.normal(new, (n, d)), jax.random.normal(values, (n,)))[2]
+        return VALLEY.fit(straight, elites, jax.random.normal(new, (1, n, d)), jax.random.normal(values, (1, n)))[2]
 
     bows = np.asarray(jax.jit(jax.vmap(bow))(jax.random.split(jax.random.key(d), 400)))
     implied = stats.chi2.sf((1 + VALLEY.strict * np.sqrt(2 / (d - 1))) * (d - 1), d - 1)

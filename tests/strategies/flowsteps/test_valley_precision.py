@@ -20,8 +20,8 @@ def generation(d=3, n=40):
     valley, x = Valley(), rng.normal(size=(2, n, d)) * np.array([3.0, 0.1, 0.1])
     x[..., 2] += 0.3 * x[..., 0] ** 2
     f = jnp.asarray(rng.normal(size=(2, n)))
-    _, elites, _ = valley.fit(frame, valley.init(n, d, float), jnp.asarray(x[0]), f[0])
-    return valley, frame, elites, jnp.asarray(x[1]), f[1]
+    _, elites, _ = valley.fit(frame, valley.init(n, d, float), jnp.asarray(x[:1]), f[:1])
+    return valley, frame, elites, jnp.asarray(x[1:]), f[1:]
 
 
 def test_no_precision_is_the_fit_to_the_elites_alone():

@@ -89,7 +89,7 @@ def test_linear_maps_of_the_search_space_change_nothing(start: LRACMAState, nois
     """The averages live in coordinates that go with the distribution: what the flow hands over to the latent is no signal."""
     stretch = jnp.asarray([[1.0, 2.0, 0.0], [0.0, 5.0, -1.0], [0.5, 0.0, 0.1]])
     plain = follow(start, noisy)
-    moved = LRACMAES().absorb(start, Frame(stretch @ start.mean, start.sigma * stretch))
+    moved = LRACMAES().absorb(start, Frame(stretch @ start.mean, start.sigma * stretch).solved())
     seen = follow(moved, noisy._replace(seen=jnp.linalg.inv(stretch)))
     np.testing.assert_allclose(seen.mean, plain.mean @ stretch.T, rtol=0, atol=1e-8)
     np.testing.assert_allclose(seen.sigma, plain.sigma, rtol=0, atol=1e-8)

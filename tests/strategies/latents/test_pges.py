@@ -18,7 +18,7 @@ def test_update_is_the_score_function_gradient(shaping: str):
     latent = PGES(rate=0.02, shaping=shaping)  # pyright: ignore[reportArgumentType]
     state = latent.init(jax.random.key(0), jnp.ones(D), SIGMA0)
     old = Frame(jnp.asarray([1.0, 2.0, 3.0]), jnp.asarray(np.random.default_rng(0).normal(size=(D, D)) + 2 * np.eye(D)))
-    state = latent.absorb(state, old)
+    state = latent.absorb(state, old.solved())
     e, x, state = latent.ask(state)
     f = jnp.sum((x - 1) ** 4, -1)
     shaped = ranking.standardise(f) if shaping == "standardised" else -len(f) * ranking.assign(f, ranking.nes_utilities(len(f)))
@@ -37,7 +37,7 @@ def test_the_root_stays_invertible():
     """A root on its way through 0 stops at the floor, and the next steps are finite."""
     latent = PGES(rate=0.01)
     state = latent.init(jax.random.key(0), jnp.ones(D), 1.0)
-    state = latent.absorb(state, Frame(state.mean, jnp.diag(jnp.asarray([1.0, 1e-3, 1e-12]))))
+    state = latent.absorb(state, Frame(state.mean, jnp.diag(jnp.asarray([1.0, 1e-3, 1e-12]))).solved())
     e, _, state = latent.ask(state)
     told = latent.update(state, e, jnp.zeros(len(e)))  # no gradient at all
     values = jnp.linalg.svd(latent.frame(told).scale, compute_uv=False)

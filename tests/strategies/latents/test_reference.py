@@ -33,8 +33,10 @@ class Snapshot(NamedTuple):
         """The same state as ours. The symmetric root: there the coordinates of p_sigma are those of the references."""
         values, vectors = np.linalg.eigh(self.covariance)
         root = (vectors * np.sqrt(values)) @ vectors.T
-        parts = (jnp.asarray(part) for part in (self.mean, self.sigma, root, self.path, self.sigma_path, self.generation))
-        return CMAState(jax.random.key(0), *parts)
+        parts = (jnp.asarray(part) for part in (self.mean, self.sigma, root, np.linalg.inv(root)))
+        log_volume = jnp.asarray(np.linalg.slogdet(root)[1])
+        paths = (jnp.asarray(part) for part in (self.path, self.sigma_path, self.generation))
+        return CMAState(jax.random.key(0), *parts, log_volume, *paths)
 
 
 class Normals:

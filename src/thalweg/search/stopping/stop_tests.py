@@ -114,19 +114,6 @@ class StopTests:
             self.highest, self.lowest = max(self.highest, best), min(self.lowest, best)
         before = self.recent[-1] if self.recent else best
         self.finest = smallest_difference(self.finest, worst - best, abs(before - best))
-        self._judge()
-
-    def recall(self, first: float) -> None:
-        """Find what checkpoints of older versions lack from what they hold, among it the best value of the first generation."""
-        recent = [each for each in self.recent if isfinite(each)]
-        values = [each for each in (first, *self.bests, *recent) if isfinite(each)]
-        self.highest, self.lowest = max(values, default=-inf), min(values, default=inf)
-        self.finest = smallest_difference(inf, *np.abs(np.diff(recent)).tolist())
-        if len(self.bests) >= (number := early_values(self.window)):
-            self.early = early_level(self.bests[:number])
-        self._judge()
-
-    def _judge(self) -> None:
         if self.whole is not None:  # points may be equal, and steps are as they should be
             self.resolved = self.finest < inf
         elif not self.resolved:

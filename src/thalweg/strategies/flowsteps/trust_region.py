@@ -3,18 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
-from thalweg.strategies import ranking
 from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flowsteps.base import Batch, FlowStep
-from thalweg.strategies.flowsteps.history import History
+from thalweg.strategies.flowsteps.gathered import Schedule
 from thalweg.strategies.latents.bases import GAUSSIAN
-from thalweg.strategies.latents.frame import Frame, FrameLike
+from thalweg.strategies.latents.frame import FrameLike
 from thalweg.strategies.strategy import Array, Info, Params, State
 
 
@@ -26,8 +25,7 @@ class TrustRegionState(NamedTuple):
     log_radius: Array
     """The logarithm of the radius relative to its start."""
     evidence: tuple[Array, Array]
-    """Evidence of the newest generation for the last step and for the bend: positive is good, within +-1 is noise."""
-    history: History
+    """Evidence of the newest points for the last step and for the bend: positive is good, within +-1 is noise."""
 
 
 class Settings(NamedTuple):
@@ -38,6 +36,7 @@ class Settings(NamedTuple):
     bar: float
     momentum: float
     generations: int
+    every: int
     clip: float
 
 
@@ -49,6 +48,8 @@ class TrustRegion(FlowStep):
     development seeds by `studies/benchmarks/tune_trust_region.py`; docs/trust_region.md has the measurements.
     """
 
+    shows: ClassVar[tuple[str, ...]] = ("kl", "radius", "effective_samples", "step_evidence", "bend_evidence")
+
     radius: float | None = None
     """Initial KL radius; by default min(0.03, 0.001 (n/d)^2)."""
     radius_range: tuple[float, float] = (0.03, 10.0)
@@ -56,15 +57,17 @@ class TrustRegion(FlowStep):
     adapt: float | None = None
     """Rate at which the logarithm of the radius follows the evidence; by default min(0.3, 30 radius)."""
     bar: float | None = None
-    """Evidence for the last step at which the radius stays; by default -0.1 without history, 0.1 with it."""
+    """Evidence for the last step at which the radius stays; by default -0.1 with one generation to learn from, else 0.1."""
     momentum: float | None = None
-    """Factor of the gradients of former generations; by default 0.5 without history, 0 with it."""
+    """Factor of the gradients of former generations; by default 0.5 with one generation to learn from, else 0."""
     generations: int | None = None
-    """Generations in the history, this one included; by default as many as hold 10 d points, at most 5."""
+    """Number of generations to learn from; by default as many as hold 10 d points, but at most 5, or `every` up to 20."""
+    every: int | None = None
+    """Number of generations from one step to the next; by default d / 10, at most as many as hold 10 d points."""
     clip: float | None = None
-    """Largest importance weight; by default 20 without history, 5 with it."""
+    """Largest importance weight; by default 20 with one generation to learn from, else 5."""
     tempering: float = 0.3
-    """Rate at which a bend without evidence shrinks."""
+    """Rate at which a bend without evidence shrinks in a generation."""
     bend_bar: float = 1.0
     """Evidence for the bend above which it does not shrink."""
     products: int = 1
@@ -77,62 +80,64 @@ class TrustRegion(FlowStep):
         """Return the constants for populations of n in dimension d.
 
         >>> TrustRegion().settings(100, 10)
-        Settings(radius=0.03, adapt=0.3, bar=-0.1, momentum=0.5, generations=1, clip=20.0)
+        Settings(radius=0.03, adapt=0.3, bar=-0.1, momentum=0.5, generations=1, every=1, clip=20.0)
         """
         given = {name: value for name in Settings._fields if (value := getattr(self, name)) is not None}
-        generations = given.get("generations", min(5, ceil(10 * d / n)))
-        radius = min(0.03, 0.001 * (n / d) ** 2)
+        enough = ceil(10 * d / n)
+        every = given.get("every", min(ceil(d / 10), enough))
+        generations = given.get("generations", min(20, max(every, min(5, enough))))
+        radius = min(0.03, 0.001 * (every * n / d) ** 2)
         bar, momentum, clip = (-0.1, 0.5, 20.0) if generations == 1 else (0.1, 0.0, 5.0)
-        return Settings(radius, min(0.3, 30 * radius), bar, momentum, generations, clip)._replace(**given)
+        return Settings(radius, min(0.3, 30 * radius), bar, momentum, generations, every, clip)._replace(**given)
+
+    def schedule(self, n: int, d: int) -> Schedule:
+        settings = self.settings(n, d)
+        return Schedule(settings.generations, settings.every)
 
     def init(self, distribution: SearchDistribution, params: Params, n: int, d: int) -> TrustRegionState:
         flat = ravel_pytree(params)[0]
         zero, nothing = jnp.zeros_like(flat), jnp.zeros((), flat.dtype)
-        history = History.empty(self.settings(n, d).generations, n, d, flat.dtype)
-        return TrustRegionState(zero, zero, nothing, (nothing, nothing), history)
+        return TrustRegionState(zero, zero, nothing, (nothing, nothing))
 
     def reconsider(
-        self, distribution: SearchDistribution, params: Params, affine_inverse: Frame | None, state: State, batch: Batch
+        self, distribution: SearchDistribution, params: Params, affine_inverse: FrameLike | None, state: State, batch: Batch
     ) -> tuple[Params, TrustRegionState]:
-        s = self.settings(*batch.e.shape)
-        utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
+        s, n = self.settings(batch.weight.shape[1], batch.e.shape[-1]), batch.weight.shape[1]
         flat, unravel = ravel_pytree(params)
         inner = distribution.inner_frame(batch.frame)
-        y = distribution.remove_outer_frame(batch.frame, batch.x)
+        e, x, utility = (part[: s.every * n] for part in (batch.e, batch.x, batch.utility))  # those since the last step
+        y = x if distribution.raw else distribution.flow.forward(params, e)
 
         # did the last step help? its effect on the log-density of new points, against their ranks, docs/math.md (18)
         if distribution.base == GAUSSIAN:
-            now = distribution.log_prob_of_draw(params, inner, batch.e)
-            effect = now - distribution.log_prob(unravel(flat - state.last), inner, y)
+            effect = distribution.log_prob(params, inner, y) - distribution.log_prob(unravel(flat - state.last), inner, y)
         else:  # in heavy tails the difference over a whole step overrates it: use the derivative at its end
             effect = jax.jvp(lambda params: distribution.log_prob(params, inner, y), (params,), (unravel(state.last),))[1]
-        of_step = evidence(utilities, effect)
+        of_step = evidence(utility, effect)
         log_radius = state.log_radius + s.adapt * (of_step - s.bar) * jnp.any(state.last != 0)
         low, high = jnp.log(jnp.asarray(self.radius_range, log_radius.dtype))
         log_radius = jnp.clip(log_radius, low, high)
-        if affine_inverse is None:
+        if affine_inverse is None or distribution.flow.affine:
             return params, state._replace(log_radius=log_radius, evidence=(of_step, jnp.zeros_like(of_step)))
 
         # does the bend help? the same for its amplitude; a bend without evidence fades, docs/math.md (17)
-        bend = affine_inverse.place(y) - batch.e
-        of_bend = evidence(utilities, jnp.sum(batch.e * bend, -1))
-        factor = jnp.exp(-self.tempering * jnp.maximum(0.0, self.bend_bar - of_bend))
+        bend = affine_inverse.place(y) - e
+        of_bend = evidence(utility, jnp.sum(e * bend, -1))
+        factor = jnp.exp(-self.tempering * s.every * jnp.maximum(0.0, self.bend_bar - of_bend))
         return distribution.flow.temper(params, factor), state._replace(log_radius=log_radius, evidence=(of_step, of_bend))
 
     def step(
         self, distribution: SearchDistribution, params: Params, frame: FrameLike, state: TrustRegionState, batch: Batch
     ) -> tuple[Params, TrustRegionState, Info]:
-        s = self.settings(*batch.e.shape)
+        s = self.settings(batch.weight.shape[1], batch.e.shape[-1])
         flat, unravel = ravel_pytree(params)
-        utilities = ranking.assign(batch.f, ranking.nes_utilities(len(batch.f)))
-        (x, utility, log_q, weight), history = state.history.join(batch.x, utilities, batch.log_q)
 
         # gradient of the self-normalised, clipped importance-weighted utility, docs/math.md (11), (19); with respect to the
         # pytree, since slices of a flat vector would each be padded in the backward pass
         def objective(params: Params) -> tuple[Array, Array]:
-            log_w = distribution.log_prob(params, frame, x) - log_q
-            w = weight * jnp.minimum(jnp.exp(jnp.minimum(log_w, 50.0)), s.clip)
-            return jnp.sum(w * utility) / jnp.sum(w), jnp.sum(w) ** 2 / jnp.sum(w**2)
+            log_w = distribution.log_prob(params, frame, batch.x) - batch.log_q
+            w = batch.weight.reshape(-1) * jnp.minimum(jnp.exp(jnp.minimum(log_w, 50.0)), s.clip)
+            return jnp.sum(w * batch.utility) / jnp.sum(w), jnp.sum(w) ** 2 / jnp.sum(w**2)
 
         slopes, ess = jax.grad(objective, has_aux=True)(params)
         gradient = s.momentum * state.gradient + jnp.nan_to_num(ravel_pytree(slopes)[0], posinf=0.0, neginf=0.0)
@@ -166,7 +171,7 @@ class TrustRegion(FlowStep):
         step, kl = backtrack(divergence, step, 2 * radius)
         of_step, of_bend = state.evidence
         info = Info(kl=kl, radius=radius, effective_samples=ess, step_evidence=of_step, bend_evidence=of_bend)
-        return unravel(flat + step), state._replace(gradient=gradient, last=step, history=history), info
+        return unravel(flat + step), state._replace(gradient=gradient, last=step), info
 
 
 def metric_draws(distribution: SearchDistribution, params: Params, inner: FrameLike, batch: Batch) -> tuple[Array, Array]:

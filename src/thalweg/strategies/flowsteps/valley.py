@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from math import ceil, floor, sqrt
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -70,16 +71,21 @@ class Valley:
     def fit(
         self, curved: CurvedFrame, elites: Elites, x: Array, f: Array, precision: Array | None = None
     ) -> tuple[CurvedFrame, Elites, Array]:
-        """Return the frame with a bow fitted to the elites and the new generation, the new elites, and the bow's length.
+        """Return the frame with a bow fitted to the elites and new generations, the new elites, and the bow's length.
 
+        x (generations, n, d) and f (generations, n) are the new points, newest first, and their values.
         `precision` is that of the present bow as an estimate by values: 1 over its squared error, 0 if it is none.
         """
-        d = x.shape[-1]
-        weights = jnp.asarray(elite_weights(len(f)), x.dtype)
-        best = x[ranking.ascending(f)[: len(weights)]]
+        x, f = x[: len(elites.weight)], f[: len(elites.weight)]
+        new, n, d = x.shape
+        weights = jnp.asarray(elite_weights(n), x.dtype)
+        order = jax.vmap(ranking.ascending)(f)[:, : len(weights), None]
+        best = jnp.take_along_axis(x, order, 1)
         fade = 1 - 1 / len(elites.weight)
+        ages = jnp.asarray(fade ** np.arange(new + 1.0), x.dtype)
         elites = Elites(
-            jnp.concatenate([best[None], elites.x[:-1]]), jnp.concatenate([weights[None], fade * elites.weight[:-1]])
+            jnp.concatenate([best, elites.x[:-new]]),
+            jnp.concatenate([ages[:new, None] * weights, ages[new] * elites.weight[:-new]]),
         )
         curved = aligned(curved)
         e = curved.whiten(elites.x)

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from thalweg.strategies.latents.bases import GAUSSIAN, Base
-from thalweg.strategies.latents.frame import Frame
+from thalweg.strategies.latents.frame import Frame, SolvedFrame
+from thalweg.strategies.latents.turn import solved_root, with_root
 from thalweg.strategies.strategy import Array, Info, Key, State
 
 FAR = 2.0**300
@@ -26,7 +27,8 @@ class Latent(ABC):
     """An evolution strategy on R^d with the search distribution z = mean + sigma root e; a strategy in its own right.
 
     Subclasses define the initial state (`start`) and the update from a generation (`update`). Their states are named tuples
-    with at least `key`, `mean` (d,), `sigma` () and `root`, (d, d) or, for a diagonal latent, (d,).
+    with at least `key`, `mean` (d,), `sigma` () and `root`, (d, d) or, for a diagonal latent, (d,). Those that also hold the
+    `inverse` of the root, and log |det root| as `log_volume`, save a factorisation wherever these are needed.
     """
 
     popsize: int | None = None
@@ -60,14 +62,18 @@ class Latent(ABC):
         """Return the affine map of the search distribution."""
         return Frame(state.mean, state.sigma * state.root)
 
-    def absorb(self, state: Any, frame: Frame) -> State:
+    def solved(self, state: Any) -> SolvedFrame:
+        """Return the affine map of the search distribution with its inverse and its determinant."""
+        return solved_root(state, self.frame(state))
+
+    def absorb(self, state: Any, frame: SolvedFrame) -> State:
         """Replace the affine map by `frame`; the step size and the evolution paths do not change, docs/math.md (16)."""
-        return state._replace(mean=frame.mean, root=frame.scale / state.sigma)
+        return with_root(state._replace(mean=frame.frame.mean), frame)
 
     def squeezed(self, state: Any, factors: Array) -> State:
         """Multiply the search distribution by factors around its mean; what all have in common belongs to the step size."""
         common = jnp.minimum(jnp.max(factors), 1.0)
-        frame = self.frame(state).squeezed(factors, state.mean)
+        frame = self.solved(state).squeezed(factors, state.mean)
         return self.absorb(state._replace(sigma=common * state.sigma), frame)
 
     def shifted(self, state: Any, shift: Array) -> State:
@@ -88,13 +94,16 @@ class Latent(ABC):
         if not 0 < size < inf or 1 / FAR < size < FAR:
             return state
         factor = 2.0 ** round(log2(size))
-        path = {"path": state.path / factor} if hasattr(state, "path") else {}  # it is in units of sigma
-        return state._replace(sigma=state.sigma * factor, root=state.root / factor, **path)
+        state = state._replace(**({"path": state.path / factor} if hasattr(state, "path") else {}))  # it is in units of sigma
+        if getattr(state, "inverse", None) is not None:
+            volume = state.log_volume - state.mean.shape[-1] * log(factor)
+            state = state._replace(inverse=state.inverse * factor, log_volume=volume)
+        return state._replace(sigma=state.sigma * factor, root=state.root / factor)
 
     def started(self, state: Any, mean: Array, root: Array) -> State:
         """Begin with the distribution N(mean, root root') instead; a diagonal latent takes its standard deviations."""
         scale = jnp.linalg.norm(root, axis=1) if self.diagonal else root
-        frame = Frame(mean, scale)
+        frame = Frame(mean, scale).solved()
         return self.absorb(state._replace(sigma=jnp.exp(frame.log_det() / mean.shape[-1])), frame)
 
     def ask(self, state: Any) -> tuple[Array, Array, State]:

@@ -9,11 +9,11 @@ from math import log, sqrt
 from typing import ClassVar
 
 import jax.numpy as jnp
-from jax.scipy.linalg import expm
 
 from thalweg.strategies import ranking
 from thalweg.strategies.latents.bases import CAUCHY, Base
 from thalweg.strategies.latents.frame import apply
+from thalweg.strategies.latents.turn import turn_of, turned
 from thalweg.strategies.latents.xnes import XNES, XNESState
 from thalweg.strategies.strategy import Array
 
@@ -34,13 +34,8 @@ class CauchyNES(XNES):
         u = ranking.assign(f, ranking.nes_utilities(n))
         uw = u * self.base.precision(e)
         fisher = (d + 1) / (d + 3)
-        gradient = (e * uw[:, None]).T @ e - u.sum() * jnp.eye(d, dtype=e.dtype)
-        trace = jnp.trace(gradient) / d
-        shape = (gradient - trace * jnp.eye(d, dtype=e.dtype)) / fisher
-        size = trace * (d + 3)
-        return XNESState(
-            state.key,
-            state.mean + state.sigma * apply(state.root, uw @ e) / fisher,  # the mean moves with the old A
-            state.sigma * jnp.exp(0.5 * rate * size),
-            state.root @ expm(0.5 * rate * shape),
-        )
+        trace = jnp.sum(uw * jnp.sum(e**2, -1)) / d
+        size = (trace - u.sum()) * (d + 3)
+        turn = turn_of(e, uw, lambda values: 0.5 * rate * (values - trace) / fisher)
+        mean = state.mean + state.sigma * apply(state.root, uw @ e) / fisher  # the mean moves with the old A
+        return turned(state._replace(mean=mean, sigma=state.sigma * jnp.exp(0.5 * rate * size)), turn)

@@ -2,7 +2,8 @@
 
 The covariance is stored as a root: C = root root'. The update is computed in standard coordinates, where the old covariance
 is the identity and the new one, M, is well conditioned; then root <- root M^(1/2). The eigendecomposition is therefore
-independent of the condition number of C, and the flow's coordinates turn as little as possible between generations.
+independent of the condition number of C, and the flow's coordinates turn as little as possible between generations. M is the
+identity but for the span of the draws, so that few draws in a large dimension make for little work.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from jax.scipy.special import gammaln
 from thalweg.strategies import ranking
 from thalweg.strategies.latents.base import Latent
 from thalweg.strategies.latents.cma_parameters import CMAParameters, Defaults, cma_parameters
-from thalweg.strategies.latents.frame import apply, solve
+from thalweg.strategies.latents.frame import apply
+from thalweg.strategies.latents.turn import solve_refined, turn_of, turned
 from thalweg.strategies.strategy import Array, Key
 
 
@@ -25,6 +27,10 @@ class CMAState(NamedTuple):
     sigma: Array
     root: Array
     """A root of the covariance: root root' = C."""
+    inverse: Array | None
+    """The inverse of the root; None for a diagonal one."""
+    log_volume: Array | None
+    """log |det root|; None for a diagonal one."""
     path: Array
     """p_c, in the search space and units of sigma."""
     sigma_path: Array
@@ -40,8 +46,8 @@ class CMAES(Latent):
     active: bool = True
 
     def start(self, key: Key, x0: Array, sigma0: Array) -> CMAState:
-        zero = jnp.zeros_like(x0)
-        return CMAState(key, x0, sigma0, jnp.eye(x0.shape[-1], dtype=x0.dtype), zero, zero, jnp.asarray(0))
+        zero, eye = jnp.zeros_like(x0), jnp.eye(x0.shape[-1], dtype=x0.dtype)
+        return CMAState(key, x0, sigma0, eye, eye, jnp.zeros_like(sigma0), zero, zero, jnp.asarray(0))
 
     def update(self, state: CMAState, e: Array, f: Array) -> CMAState:
         n, d = e.shape
@@ -50,11 +56,9 @@ class CMAES(Latent):
         moved, moving = walk(state, jnp.maximum(weights, 0.0) @ e, p)
         # the covariance in standard coordinates, docs/math.md (6)
         decay, scaled = covariance_weights(weights, e, moving, p)
-        q = solve(state.root, moved.path)
-        new = decay * jnp.eye(d, dtype=e.dtype) + p.c1 * jnp.outer(q, q) + p.cmu * (e * scaled[:, None]).T @ e
-        values, vectors = jnp.linalg.eigh(new)
-        turn = (vectors * jnp.sqrt(jnp.maximum(values, 1e-12))) @ vectors.T
-        return moved._replace(root=state.root @ turn)
+        q = solve_refined(state, moved.path)
+        rows, shares = jnp.vstack([q, e]), jnp.concatenate([jnp.asarray([p.c1], e.dtype), p.cmu * scaled])
+        return turned(moved, turn_of(rows, shares, lambda values: 0.5 * jnp.log(jnp.maximum(decay + values, 1e-12))))
 
     def squeezed(self, state: CMAState, factors: Array) -> CMAState:
         return squeeze_path(super().squeezed(state, factors), factors)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from thalweg.strategies.latents.base import Latent
-from thalweg.strategies.latents.frame import Frame
+from thalweg.strategies.latents.frame import SolvedFrame
 from thalweg.strategies.strategy import Array, Key, State
 
 
@@ -62,7 +62,7 @@ class ExternalLatent(Latent):
         none = np.empty((0, x0.shape[-1]))
         return ExternalState(key, *self._seen(optimiser, x0.dtype), optimiser, none, none)
 
-    def absorb(self, state: ExternalState, frame: Frame) -> State:
+    def absorb(self, state: ExternalState, frame: SolvedFrame) -> State:
         raise TypeError(f"{type(self).__name__} cannot absorb an affine map; use the flow in raw coordinates (frame='raw')")
 
     def started(self, state: ExternalState, mean: Array, root: Array) -> ExternalState:

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple, Protocol
 
-import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import lu_factor, lu_solve
 
@@ -105,6 +104,10 @@ class SolvedFrame(NamedTuple):
         frame = Frame(-apply(self.inverse_scale, self.frame.mean), self.inverse_scale)
         return SolvedFrame(frame, self.frame.scale, -self.log_volume)
 
+    def refreshed(self) -> "SolvedFrame":
+        """Return the same map with an inverse that no rounding has moved."""
+        return self.frame.solved()
+
     def squeezed(self, factors: Array, centre: Array) -> "SolvedFrame":
         """Return this map followed by a multiplication of each coordinate by its factor, around a centre."""
         log_volume = self.log_volume + jnp.sum(jnp.log(factors))
@@ -116,13 +119,6 @@ class SolvedFrame(NamedTuple):
 
     def log_det(self) -> Array:
         return self.log_volume
-
-
-def solve_both(one: Frame, two: Frame) -> tuple[SolvedFrame, SolvedFrame]:
-    """Solve two frames at once, which halves the calls of LAPACK."""
-    together = jax.vmap(Frame.solved)(jax.tree.map(lambda a, b: jnp.stack([a, b]), one, two))
-    first, second = (jax.tree.map(lambda leaf, i=i: leaf[i], together) for i in range(2))
-    return first, second
 
 
 class IdentityFrame(NamedTuple):

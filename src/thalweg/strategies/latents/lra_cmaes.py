@@ -64,7 +64,10 @@ class LRACMAES(Latent):
     def start(self, key: Key, x0: Array, sigma0: Array) -> LRACMAState:
         begun = CMAES().start(key, x0, sigma0)
         zero, one = jnp.zeros((), x0.dtype), jnp.ones((), x0.dtype)
-        return LRACMAState(*begun, *(Changes(jnp.zeros_like(part), zero, one) for part in (x0, begun.root)))
+        paths = begun.path, begun.sigma_path, begun.generation
+        return LRACMAState(
+            key, x0, sigma0, begun.root, *paths, *(Changes(jnp.zeros_like(part), zero, one) for part in (x0, begun.root))
+        )
 
     def update(self, state: LRACMAState, e: Array, f: Array) -> LRACMAState:
         d = e.shape[-1]

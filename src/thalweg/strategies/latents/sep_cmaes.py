@@ -23,7 +23,7 @@ class SepCMAES(CMAES):
 
     def start(self, key: Key, x0: Array, sigma0: Array) -> CMAState:
         zero = jnp.zeros_like(x0)
-        return CMAState(key, x0, sigma0, jnp.ones_like(x0), zero, zero, jnp.asarray(0))
+        return CMAState(key, x0, sigma0, jnp.ones_like(x0), None, None, zero, zero, jnp.asarray(0))
 
     def update(self, state: CMAState, e: Array, f: Array) -> CMAState:
         n, d = e.shape

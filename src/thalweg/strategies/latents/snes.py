@@ -21,7 +21,7 @@ class SNES(XNES):
     diagonal: ClassVar[bool] = True
 
     def start(self, key: Key, x0: Array, sigma0: Array) -> XNESState:
-        return XNESState(key, x0, sigma0, jnp.ones_like(x0))
+        return XNESState(key, x0, sigma0, jnp.ones_like(x0), None, None)
 
     def update(self, state: XNESState, e: Array, f: Array) -> XNESState:
         n, d = e.shape
@@ -29,9 +29,8 @@ class SNES(XNES):
         u = ranking.assign(f, ranking.nes_utilities(n))
         gradient = u @ (e**2 - 1)
         scale = jnp.mean(gradient)
-        return XNESState(
-            state.key,
-            state.mean + state.sigma * state.root * (u @ e),  # the mean moves with the old scales
-            state.sigma * jnp.exp(0.5 * rate * scale),
-            state.root * jnp.exp(0.5 * rate * (gradient - scale)),
+        return state._replace(
+            mean=state.mean + state.sigma * state.root * (u @ e),  # the mean moves with the old scales
+            sigma=state.sigma * jnp.exp(0.5 * rate * scale),
+            root=state.root * jnp.exp(0.5 * rate * (gradient - scale)),
         )

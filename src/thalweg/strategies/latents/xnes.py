@@ -5,11 +5,11 @@ from math import log, sqrt
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jax.scipy.linalg import expm
 
 from thalweg.strategies import ranking
 from thalweg.strategies.latents.base import Latent
 from thalweg.strategies.latents.frame import apply
+from thalweg.strategies.latents.turn import turn_of, turned
 from thalweg.strategies.strategy import Array, Key
 
 
@@ -18,6 +18,10 @@ class XNESState(NamedTuple):
     mean: Array
     sigma: Array
     root: Array
+    inverse: Array | None
+    """The inverse of the root; None for a diagonal one."""
+    log_volume: Array | None
+    """log |det root|; None for a diagonal one."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +35,15 @@ class XNES(Latent):
     rate: float | None = None
 
     def start(self, key: Key, x0: Array, sigma0: Array) -> XNESState:
-        return XNESState(key, x0, sigma0, jnp.eye(x0.shape[-1], dtype=x0.dtype))
+        eye = jnp.eye(x0.shape[-1], dtype=x0.dtype)
+        return XNESState(key, x0, sigma0, eye, eye, jnp.zeros_like(sigma0))
 
     def update(self, state: XNESState, e: Array, f: Array) -> XNESState:
         n, d = e.shape
         rate = self.rate if self.rate is not None else 0.6 * (3 + log(d)) / (d * sqrt(d))
         u = ranking.assign(f, ranking.nes_utilities(n))
         mean = state.mean + state.sigma * apply(state.root, u @ e)  # the mean moves with the old A
-        gradient = (e * u[:, None]).T @ e - u.sum() * jnp.eye(d, dtype=e.dtype)
-        scale = jnp.trace(gradient) / d
-        shape = gradient - scale * jnp.eye(d, dtype=e.dtype)
-        return XNESState(state.key, mean, state.sigma * jnp.exp(0.5 * rate * scale), state.root @ expm(0.5 * rate * shape))
+        trace = jnp.sum(u * jnp.sum(e**2, -1)) / d
+        sigma = state.sigma * jnp.exp(0.5 * rate * (trace - u.sum()))
+        turn = turn_of(e, u, lambda values: 0.5 * rate * (values - trace))
+        return turned(state._replace(mean=mean, sigma=sigma), turn)
