@@ -3,8 +3,8 @@
     python studies/benchmarks/gathering.py --out studies/benchmarks/results/gathering.json
 
 `gnn-cma` with default populations, where the default takes a step every d / 10 generations, and with `TrustRegion(every=1)`;
-`cma` beside them. Report seeds; x0 = 0, sigma0 = 1. Ratios are medians over seeds with 95% bootstrap intervals over pairs (the same
-landscape for both), of the seeds that both methods solve. This takes about half an hour on a CPU core.
+`cma` beside them. Report seeds; x0 = 0, sigma0 = 1. Ratios are medians over seeds with 95% bootstrap intervals over pairs (the
+same landscape for both), of the seeds that both methods solve. This takes about half an hour on a CPU core.
 """
 
 from typing import Any
