@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
-from thalweg.compiled import disk_cache, steps
+from thalweg.compiled import disk_cache, identity, inline, steps
 from thalweg.compiled import program as programs
 from thalweg.search.optimizer import Optimizer
+from thalweg.strategies.gnnes import GNNES
+from thalweg.strategies.latents.cmaes import CMAES
 
 SOURCE = Path(__file__).parents[2] / "src"
 COMPILERS: list[str] = []
@@ -136,6 +138,49 @@ def test_damaged_entries_are_made_again(folder, compilations, monkeypatch):
             assert (len(compilations) > before) == compiles
 
 
+@pytest.fixture
+def traces():
+    """The names of the functions that are traced, from here on."""
+    names = []
+    jax.monitoring.register_event_duration_secs_listener(
+        listener := lambda event, _, fun_name="", **__: names.append(fun_name) if "trace_duration" in event else None
+    )
+    yield names
+    jax.monitoring.unregister_event_duration_listener(listener)
+
+
+def test_programs_of_our_own_strategies_are_found_without_a_trace(folder, traces, monkeypatch):
+    found = finish(make(method="gnn-cma"))
+    assert {"_first_flat", "_next_flat"} <= set(traces)
+    state = make(method="gnn-cma").state
+    kept = entries(folder)
+    monkeypatch.setattr(steps, "_steps", {})
+    del traces[:]
+    es = make(method="gnn-cma")
+    assert jax.tree.structure(es.state) == jax.tree.structure(state)
+    assert finish(es) == found
+    assert not {"_first_flat", "_next_flat"} & set(traces)
+    assert entries(folder) == kept
+    monkeypatch.setattr(steps, "_steps", {})
+    monkeypatch.setattr(identity, "_source", lambda: "another version")
+    assert finish(make(method="gnn-cma")) == found
+    assert {"_first_flat", "_next_flat"} <= set(traces)
+
+
+class Mine(CMAES):
+    """A strategy that nothing but its code describes."""
+
+
+@pytest.mark.parametrize("strategy", [Mine(), CMAES(popsize=np.int64(6)), GNNES(latent=Mine())], ids=["class", "value", "part"])
+def test_nothing_but_their_code_describes_other_strategies(strategy):
+    assert identity.identity(strategy) is None
+
+
+def test_programs_with_functions_that_a_trace_prepares_are_traced():
+    assert programs._calls_lapack_alone("stablehlo.custom_call @lapack_dsyevd_ffi(%1)")
+    assert not programs._calls_lapack_alone("custom_call @lapack_dsyevd_ffi(%1)\n custom_call @something_else(%2)")
+
+
 def test_an_entry_is_for_one_program_under_one_setting_alone(folder, compilations, monkeypatch):
     finish(make())
     first = len(entries(folder))
@@ -167,20 +212,39 @@ def test_no_programs_are_kept(how, folder, monkeypatch, caplog, tmp_path):
     assert all(f"chmod go-w {folder}" in warning for warning in warnings)
 
 
-def test_what_comes_out_of_a_cache_of_jax_is_not_stored(folder, monkeypatch, tmp_path):
+def test_a_cache_that_jax_goes_on_with_is_neither_used_nor_filled(folder, monkeypatch, tmp_path):
     """JAX goes on with a cache after it was unset; a program that it takes from there, stored again, lacks a part of itself."""
     quick = jax.config.jax_persistent_cache_min_compile_time_secs
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_compilation_cache_dir", str(tmp_path / "jax"))
     found = finish(make())
     jax.config.update("jax_compilation_cache_dir", None)
-    for stored in (True, False):  # compiled, then found by JAX
+    known = entries(tmp_path / "jax")
+    for _ in range(2):
         monkeypatch.setattr(steps, "_steps", {})
         assert finish(make()) == found
-        assert bool(entries(folder)) == stored
+        assert entries(folder)
         for path in entries(folder):
             path.unlink()
+    assert entries(tmp_path / "jax") == known
     jax.config.update("jax_persistent_cache_min_compile_time_secs", quick)
+
+
+@pytest.mark.parametrize("missing", ["nothing", "compiling", "loading"])
+def test_a_program_runs_in_the_thread_that_calls_it(missing, folder, compilations, monkeypatch, caplog):
+    """To pass a small generation to another thread takes longer than to make it. Without JAX's private parts it is passed."""
+    original = inline.serialize_executable._JaxPjrtUnpickler
+    found = finish(make())
+    monkeypatch.setattr(steps, "_steps", {})
+    if missing == "loading":
+        monkeypatch.setattr(inline, "_unpickler", lambda: original.of_another_version)
+    elif missing == "compiling":
+        monkeypatch.setattr(inline, "_inline", lambda compiled: compiled.of_another_version)
+        for path in entries(folder):
+            path.unlink()
+    with caplog.at_level(logging.DEBUG, "thalweg"):
+        assert finish(make()) == found
+    assert ("another thread" in caplog.text) == (missing != "nothing")
 
 
 def test_the_least_recently_used_programs_go_first(tmp_path):
@@ -217,10 +281,10 @@ def test_what_the_compiler_raises_is_raised_by_the_step_that_needs_it(folder, mo
     monkeypatch.setattr(threading, "excepthook", lambda seen: pytest.fail(f"a thread has raised {seen}"))
     compile_program = programs._compile
 
-    def failing(lowered, entry):
+    def failing(lowered, *more):
         if "_next" in lowered.as_text()[:200]:
             raise MemoryError("in the compiler")
-        return compile_program(lowered, entry)
+        return compile_program(lowered, *more)
 
     monkeypatch.setattr(programs, "_compile", failing)
     es = make()
@@ -243,29 +307,32 @@ class OnDevice:
         return np.array(self.value, dtype)
 
 
-def test_one_array_goes_to_the_device_and_two_come_back_per_generation():
+def test_one_array_goes_to_the_device_and_one_comes_back_per_generation():
     """Draws and state never leave the device; the matrix does early and each tenth generation, for the lengths of its axes."""
     es = make(max_iter=50, bounds=None, ftarget=None)
     reads, writes = [], []
-    turn, rebuilt = es.run.steps._tell, es.run.steps._rebuilt
+    turn = es.run.steps._tell
 
-    def spied(state, e, x, f):
+    def spied(flat, f):
         writes.append(type(f))
-        state, ahead, numbers, scale = turn(state.value, e.value, x.value, f)
-        shown = OnDevice(numbers, "numbers", reads), OnDevice(scale, "scale", reads)
-        return state, guarded(rebuilt(state, ahead)), *shown
-
-    def guarded(drawn):
-        return steps.Drawn(OnDevice(drawn.e), OnDevice(drawn.y, "points", reads), OnDevice(drawn.state))
+        flat, numbers, scale = turn(flat.value, f)
+        return OnDevice(flat), OnDevice(numbers, "numbers", reads), OnDevice(scale, "scale", reads)
 
     shared, es.run.steps = es.run.steps, steps.Steps.__new__(steps.Steps)  # a copy would be the shared one
-    vars(es.run.steps).update(vars(shared), _tell=spied, _rebuilt=lambda state, drawn: drawn)
-    es.run.ahead = guarded(es.run.ahead)
+    vars(es.run.steps).update(vars(shared), _tell=spied)
+    es.run.ahead.flat = OnDevice(es.run.ahead.flat)
     finish(es)
     assert es.nit == 50
     assert writes == [np.ndarray] * 50
-    generation = ["points", "numbers"]
-    assert reads == [*generation, "scale"] * 30 + (9 * generation + [*generation, "scale"]) * 2
+    assert reads == ["numbers", "scale"] * 30 + (9 * ["numbers"] + ["numbers", "scale"]) * 2
+
+
+@pytest.mark.parametrize(("method", "most"), [("cma", 4), ("gnn-cma", 4)])
+def test_a_call_passes_few_arrays(method, most):
+    """Each one costs about a microsecond, on its way in and on its way out."""
+    es = make(method=method)
+    state = jax.tree.leaves(es.state)
+    assert len(es.run.ahead.flat) <= most < len(state) + 3
 
 
 @pytest.mark.parametrize(
@@ -279,7 +346,7 @@ def test_a_generation_drawn_ahead_is_the_one_that_ask_draws(method):
         es.tell(X, np.sum(X**4, 1))
         assert es.run.ahead is not None
         asked = es.run.steps.ask(es.state)
-        for ahead, alone in zip(jax.tree.leaves(es.run.ahead), jax.tree.leaves(asked), strict=True):
+        for ahead, alone in zip(jax.tree.leaves(es.run.ahead.drawn), jax.tree.leaves(asked), strict=True):
             if jax.dtypes.issubdtype(ahead.dtype, jax.dtypes.prng_key):
                 ahead, alone = jax.random.key_data(ahead), jax.random.key_data(alone)
             assert np.array_equal(ahead, alone)

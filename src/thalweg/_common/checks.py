@@ -4,7 +4,7 @@ import difflib
 import operator
 from collections.abc import Callable, Sequence
 from math import isfinite, isnan
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -35,6 +35,11 @@ def as_array(value: Any, name: str) -> np.ndarray:
         return np.array(array, dtype=np.float64)
     except Exception:  # foreign objects may raise anything
         raise TypeError(f"{name} must be an array of real numbers, got {shortened(value)}") from None
+
+
+def is_plain(value: Any) -> TypeGuard[np.ndarray]:
+    """Return whether a value is an array of numpy in double precision, which needs no conversion."""
+    return type(value) is np.ndarray and value.dtype == np.float64
 
 
 def dimensions(value: Any) -> int | None:

@@ -5,9 +5,10 @@ cache folder (XDG_CACHE_HOME or ~/.cache, ~/Library/Caches, %LOCALAPPDATA%). A u
 has switched JAX's off, gets just that, and nothing is written here.
 
 JAX's own cache serves the whole process: switched on for the library, it would cache the user's programs too. Therefore the
-library's programs have a cache of their own, keyed by a hash of their text and of everything the compiler depends on. Programs
-are still traced and lowered in each process, so no strategy can get the program of another one. Any error here falls back to a
-compilation.
+library's programs have a cache of their own, keyed by a hash of their text and of everything the compiler depends on. So
+programs are still traced and lowered in each process, and no strategy can get the program of another one. Those of the
+library's own strategies are found without, by a hash of the strategy's fields and of the library's source code. Any error here
+falls back to a compilation.
 
 An entry holds machine code, as those of JAX's cache do: whoever can write to the folder can run code as its reader. Therefore
 folders are made for this user alone, and entries of other users, or that others can write, are left alone.
@@ -18,6 +19,7 @@ import hashlib
 import importlib.metadata
 import logging
 import os
+import pickle
 import platform
 import stat
 import sys
@@ -27,7 +29,7 @@ import zlib
 from collections.abc import Generator, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -36,7 +38,7 @@ logger = logging.getLogger("thalweg")
 
 VARIABLE = "THALWEG_COMPILATION_CACHE"
 OFF = ("off", "0", "false", "no")
-FORMAT = b"thalweg program 2\n"
+FORMAT = b"thalweg program 3\n"
 LIMIT = 256 * 2**20
 """Size limit of all entries together, in bytes; the least recently used ones are removed."""
 READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -83,12 +85,21 @@ class Entry:
         return hashlib.sha256(self.path.name.encode() + packed).digest()  # an entry under another name is none
 
 
-def entry_of(lowered: Any, options: Mapping[str, Any]) -> Entry | None:
-    """Return the entry for the program of a lowered function; None if it must not be cached."""
+class Stored(NamedTuple):
+    """The content of an entry."""
+
+    program: bytes
+    trees: tuple[Any, Any] | None = None
+    """Trees of arguments and results; None where the lowered function has them."""
+    notes: Mapping[str, Any] = {}
+    """Findings of the trace that made the program."""
+
+
+def entry_of(text: str, options: Mapping[str, Any]) -> Entry | None:
+    """Return the entry for a program of this text or name; None if it must not be cached."""
     root = folder()
     if root is None or jax.default_backend() != "cpu" or setting("jax_default_device") is not None:
         return None
-    text = lowered.as_text()
     if "callback" in text:  # it holds addresses of this process
         return None
     parts = [text, repr(sorted(options.items())), *_surroundings(), repr(settings())]
@@ -96,28 +107,39 @@ def entry_of(lowered: Any, options: Mapping[str, Any]) -> Entry | None:
     return Entry(root / f"jax-{jax.__version__}-jaxlib-{_version('jaxlib')}" / key)
 
 
-def load(entry: Entry, lowered: Any) -> Any:
-    """Return the compiled program of an entry; None if there is none or it cannot be used."""
-    program = entry.read()
-    if program is None:
-        return None
+def stored(entry: Entry) -> Stored | None:
+    """Return the content of an entry; None if there is none or it cannot be read."""
     try:
-        from jax.experimental import serialize_executable
+        content = entry.read()
+        return None if content is None else Stored(*pickle.loads(content))
+    except Exception as error:
+        logger.debug("a compiled program in %s cannot be read: %s", entry.path, error)
+        return None
 
-        trees = jax.tree.structure(lowered.args_info), lowered.out_tree
+
+def load(entry: Entry, content: Stored, trees: tuple[Any, Any]) -> Any:
+    """Return the compiled program of an entry with these trees of arguments and results; None if it cannot be used."""
+    try:
+        from thalweg.compiled.inline import load_inline
+
         with _quiet():
-            return serialize_executable.deserialize_and_load(program, *trees, execution_devices=jax.local_devices()[:1])
+            return load_inline(content.program, *trees)
     except Exception as error:
         logger.debug("a compiled program in %s cannot be used: %s", entry.path, error)
         return None
 
 
-def save(entry: Entry, compiled: Any) -> None:
-    """Store a program. It must not have run yet: some programs cannot be serialised after their first call."""
+def save(entry: Entry, compiled: Any, notes: Mapping[str, Any] | None = None) -> None:
+    """Store a program, with its trees if there are notes that make a trace unnecessary.
+
+    It must not have run yet: some programs cannot be serialised after their first call.
+    """
     try:
         from jax.experimental import serialize_executable
 
-        entry.write(serialize_executable.serialize(compiled)[0])
+        program, *trees = serialize_executable.serialize(compiled)
+        content = Stored(program) if notes is None else Stored(program, (trees[0], trees[1]), notes)
+        entry.write(pickle.dumps(tuple(content)))
         prune(entry.path.parents[1])
     except Exception as error:  # a folder that cannot be written, a program that cannot be stored
         logger.debug("a compiled program is not kept in %s: %s", entry.path.parent, error)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg._common.checks import as_array, shortened
+from thalweg._common.checks import as_array, is_plain, shortened
 from thalweg.search.pending import key_of
 from thalweg.search.run import Asked
 
@@ -26,7 +26,7 @@ def as_asked(
     other points stay what they are.
     """
     generation = np.empty((0, d)) if asked is None else asked.x
-    points = as_array(X, "X")
+    points = X if is_plain(X) else as_array(X, "X")
     if points.ndim == 0:
         raise ValueError(f"X must hold points of shape (n, {d}), got {shortened(X)}")
     if np.array_equal(points, generation) or points.ndim != 2 or points.shape[1] != d:
@@ -44,5 +44,6 @@ def as_asked(
     found: Any = KDTree(candidates / unit).query(points[strange] / unit, k=2, p=np.inf)
     (nearest, second), places = found[0].T, found[1][:, 0]
     clear = (nearest <= 1) & (second >= APART * nearest)
+    points = points.copy()
     points[np.array(strange)[clear]] = candidates[places[clear]]
     return points

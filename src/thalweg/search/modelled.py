@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from thalweg._common.checks import shortened
+from thalweg.compiled.drawn import Ahead, Drawn
 from thalweg.models import Quadratic, Surrogate
 from thalweg.search.pending import PendingPoint, PendingPoints
 from thalweg.search.run import Asked, Run
@@ -153,7 +154,7 @@ class ModelledPoints(PendingPoints):
     def draws(self, state: State, points: Sequence[PendingPoint], generation: int) -> np.ndarray:
         return np.stack([point.e for point in points])
 
-    def move_on(self, state: State) -> None:
+    def move_on(self, drawn: Drawn | Ahead) -> None:
         """Close the generation: open points become late."""
         self.queue.clear()
         self.told, self.candidates, self.drawn = [], [], 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from thalweg._common.checks import Seed, as_count, as_flag, as_seed
 from thalweg._common.types import ArrayLike, Points, Rows, Values
-from thalweg.compiled.steps import Drawn
+from thalweg.compiled.drawn import Ahead, Drawn
 from thalweg.models import Quadratic, make_model
 from thalweg.search import checkpoint
 from thalweg.search.campaign import Campaign, check_restarts, first_point
@@ -217,10 +217,11 @@ class Optimizer(SearchView):
         (4, 1, 1)
         """
         foreign, told = as_flag(foreign, "foreign"), Told.read(F, G, H, self.kinds)
-        constrained = told.kinds is not None
+        constrained, asked, points = told.kinds is not None, self._asked, X
+        whole = not (foreign or self.late.open) and asked is not None and asked.is_told_by(X, told.f)  # the usual case
         if foreign:
             points = check_foreign(X, len(told.f), self.d, self.space, self.variables, constrained=constrained)
-        else:
+        elif not whole:
             points = as_asked(X, self._asked, self.pending.open, self.late.open, self.d, lambda: self.std)
         if told.kinds is not None and self.kinds is None:
             self._constrain(told.kinds)
@@ -229,15 +230,15 @@ class Optimizer(SearchView):
         if foreign:
             points, present = self._tell_foreign(points, present)
         if len(points) or not (late or foreign):
-            self._tell_present(points, present)
+            self._tell_present(points, present, whole=whole)
         for x, i in late:  # after the others: an error among those must not lose these
             self.late.close(x)
             self.campaign = self.campaign.after_late_value(told.best(i, x, self.nfev + 1, self.kinds))
 
-    def _tell_present(self, X: Any, told: Told) -> None:
-        """Learn from values of the present run."""
+    def _tell_present(self, X: Any, told: Told, *, whole: bool) -> None:
+        """Learn from values of the present run; `whole` if they are known to be those of the generation that was asked."""
         asked = self._asked
-        if asked is not None and asked.is_told_by(X, told.f):
+        if asked is not None and (whole or asked.is_told_by(X, told.f)):
             self.run.count(asked.x, told)
             self.injected = self.injected[asked.injected :]
             self._learn(asked.drawn, told.f, told.rows)
@@ -390,9 +391,9 @@ class Optimizer(SearchView):
         self.pending.add(asked, self.run.nit)
         self.pending.hand_out(len(asked.x))
 
-    def _learn(self, drawn: Drawn, f: np.ndarray, rows: np.ndarray | None = None) -> None:
+    def _learn(self, drawn: Drawn | Ahead, f: np.ndarray, rows: np.ndarray | None = None) -> None:
         """Move the search on by a generation."""
-        self.pending.move_on(drawn.state)
+        self.pending.move_on(drawn)
         self.run.learn(drawn, f, rows)
         self.run.info |= self.pending.info
         self.history.add(self.scalars, self.run.info, self.run.mean, self.run.std)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_array, as_count, shortened
+from thalweg.compiled.drawn import Ahead, Drawn
 from thalweg.compiled.steps import Steps
 from thalweg.search.foreign import ForeignPoints
 from thalweg.search.run import Asked
@@ -201,11 +202,11 @@ class PendingPoints:
             e[late] = (1 - NOW) * e[late] + NOW * np.where(np.isfinite(now), now, e[late])
         return e
 
-    def move_on(self, state: State) -> None:
-        """Prepare for the search to leave this state: points drawn from it that are still pending become late."""
+    def move_on(self, drawn: Drawn | Ahead) -> None:
+        """Prepare for the search to leave a state: points drawn from it that are still pending become late."""
         present = [point for point in (*self.open_points, *self.told) if np.isnan(point.log_density)]
         if present:
-            for point, density in zip(present, self._locate(state, present)[1], strict=True):
+            for point, density in zip(present, self._locate(drawn.state, present)[1], strict=True):
                 point.log_density = float(density) if np.isfinite(density) else inf
         self.queue.clear()
         self.drawn = 0

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thalweg._common.checks import as_array
-from thalweg.compiled.steps import Drawn, axis_lengths, covariance_condition, steps_of
+from thalweg._common.checks import as_array, is_plain
+from thalweg.compiled.drawn import Ahead, Drawn
+from thalweg.compiled.steps import axis_lengths, covariance_condition, steps_of
 from thalweg.compiled.transfer import to_device, to_host
 from thalweg.search.campaign import Best, Start
 from thalweg.search.constraints import Kinds, Lagrangian
@@ -42,7 +43,7 @@ class OutOfRangeError(RuntimeError):
 class Asked(NamedTuple):
     """A generation that was drawn and waits for its values."""
 
-    drawn: Drawn
+    drawn: Drawn | Ahead
     x: np.ndarray
     """The points as the objective takes them."""
     injected: int
@@ -50,7 +51,7 @@ class Asked(NamedTuple):
 
     def is_told_by(self, X: Any, values: np.ndarray) -> bool:
         """Return whether X are all points as they were asked; without a loop over large generations."""
-        return np.array_equal(as_array(X, "X"), self.x) and len(values) == len(self.x)
+        return np.array_equal(X if is_plain(X) else as_array(X, "X"), self.x) and len(values) == len(self.x)
 
 
 class Run:
@@ -87,15 +88,17 @@ class Run:
         """Standard deviations along the longest and the shortest axis, in R^d; NaN where the strategy does not tell them."""
         self.steps = steps_of(strategy, self.d)
         import_module("scipy.optimize")  # for the result; while the compiler is busy this takes no time
-        self.ahead: Drawn | None
+        self.ahead: Drawn | Ahead | None
         """The next generation, if it was drawn ahead."""
         if warm is None:
-            self.packed, self.ahead = self.steps.begin(start.seed, self.mean, start.sigma0)
+            self._packed, self.ahead = self.steps.begin(start.seed, self.mean, start.sigma0)
         else:
             self.mean, self.std = warm.mean, warm.std
-            self.packed, self.ahead = self.steps.begin_with(start.seed, warm.mean, warm.root)
+            self._packed, self.ahead = self.steps.begin_with(start.seed, warm.mean, warm.root)
         # a third-party object inside cannot be changed from outside
-        self.can_squeeze = strategy.traceable and isinstance(strategy, HasSqueeze)
+        self.widest = space.widest
+        """Largest standard deviation per coordinate, in R^d."""
+        self.can_squeeze = strategy.traceable and isinstance(strategy, HasSqueeze) and not np.all(self.widest == np.inf)
         self.whole = space if cells is not None and strategy.traceable else None
         """The space, if it has whole numbers which the search must not settle on too early."""
         self.halted: dict[str, float] = {}
@@ -104,10 +107,17 @@ class Run:
         """The strategy learns from its values; None without constraints."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "packed": to_host(self.packed)}
+        return {**self.__dict__, "_packed": to_host(self.packed)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, packed=to_device(state["packed"]))
+        self.__dict__.update(state, _packed=to_device(state["_packed"]))
+
+    @property
+    def packed(self) -> State:
+        """The state after the last generation as the compiled steps have it."""
+        if self._packed is None and isinstance(self.ahead, Ahead):
+            self._packed = self.ahead.before
+        return self._packed
 
     @property
     def state(self) -> State:
@@ -126,25 +136,27 @@ class Run:
     @property
     def sigma(self) -> float:
         """The step-size, in units of the objective's argument."""
-        return self.info.get("sigma", float(np.sqrt(np.mean(self.std**2))) * self.unit)
+        return self.info["sigma"] if "sigma" in self.info else float(np.sqrt(np.mean(self.std**2))) * self.unit
 
     def move_to(self, packed: State) -> None:
         """Go on from a state of the compiled steps; the next generation is drawn when it is asked for."""
-        self.packed, self.ahead = packed, None
+        self._packed, self.ahead = packed, None
 
     def draw(self, injected: np.ndarray) -> Asked:
         """Draw a generation from the present state, with injected points in its first places."""
-        e, y, state = self.steps.ask(self.packed) if self.ahead is None else self.ahead
+        drawn = self.steps.ask(self.packed) if self.ahead is None else self.ahead
         n = min(len(injected), self.popsize)
         if n:
             invert = partial(self.steps.invert, self.packed)
-            e, y = place_injected(self.space.to_search(injected[:n]), np.asarray(e), np.asarray(y), self.mean, invert)
-        x = np.array(self.space.to_objective(np.asarray(y)))
+            given = self.space.to_search(injected[:n])
+            e, y = place_injected(given, np.asarray(drawn.e), np.asarray(drawn.y), self.mean, invert)
+            drawn = Drawn(e, y, drawn.state)
+        x = np.array(self.space.to_objective(np.asarray(drawn.y)))
         x[:n] = injected[:n]
-        if not np.all(np.isfinite(x)):
+        if not np.isfinite(x).all():
             self.halted["nonfinite"] = self.nit
             raise OutOfRangeError(f"the search distribution is no longer finite (after {self.nit} generations); see stop()")
-        return Asked(Drawn(e, y, state), x, n)
+        return Asked(drawn, x, n)
 
     def constrain(self, kinds: Kinds) -> None:
         """Search under constraints of these kinds from now on; points without constraint values no longer count as best."""
@@ -153,24 +165,28 @@ class Run:
         if self.best.rows is None:
             self.best = self.best._replace(violation=np.inf)
 
-    def learn(self, drawn: Drawn, f: np.ndarray, rows: np.ndarray | None = None) -> None:
+    def learn(self, drawn: Drawn | Ahead, f: np.ndarray, rows: np.ndarray | None = None) -> None:
         """Move the search on by the values of a generation and of its constraints, and test the stop criteria."""
         if self.lagrangian is not None and rows is not None:
             self.lagrangian = self.lagrangian.learn(np.asarray(drawn.y), f, rows, partial(self.steps.invert, self.packed))
             f = self.lagrangian.values(f, rows)
         ranked = np.sort(f)  # NaN last
-        failed = np.isnan(ranked)
-        ranked[failed] = np.inf
-        if failed[0] and self.tests.failed == 0:
-            logger.warning("generation %d has no value at all; its points are ranked at random", self.nit + 1)
-        state, ahead, seen = self.steps.tell(drawn, f, self.whole)
-        if seen.finite and self.can_squeeze and np.any(seen.std > self.space.widest):
-            state, seen = self.steps.squeeze(state, seen, np.minimum(1.0, self.space.widest / seen.std))
-            ahead = None
-        if seen.finite and self.nit % BALANCED == BALANCED - 1 and (balanced := self.steps.balanced(state)) is not state:
-            state, ahead = balanced, None
-        self.packed, self.ahead = (state, ahead) if seen.finite else (drawn.state, None)
-        self.info = seen.info | ({"sigma": seen.info["sigma"] * self.unit} if "sigma" in seen.info else {})
+        if np.isnan(ranked[-1]):
+            if np.isnan(ranked[0]) and self.tests.failed == 0:
+                logger.warning("generation %d has no value at all; its points are ranked at random", self.nit + 1)
+            ranked[np.isnan(ranked)] = np.inf
+        self._packed, self.ahead, seen = self.steps.tell(drawn, f, self.whole)
+        if not seen.finite:
+            self.move_to(drawn.state)
+        elif self.can_squeeze and (seen.std > self.widest).any():
+            state, seen = self.steps.squeeze(self.packed, seen, np.minimum(1.0, self.widest / seen.std))
+            self.move_to(state)
+        due = seen.finite and self.nit % BALANCED == BALANCED - 1
+        if due and (balanced := self.steps.balanced(self.packed)) is not self.packed:
+            self.move_to(balanced)
+        self.info = seen.info
+        if "sigma" in self.info:
+            self.info["sigma"] *= self.unit
         tenth = self.nit % 10 == 9
         if tenth or (self.nit < EARLY and self.d <= SMALL):
             self.axes = axis_lengths(seen.scale)
@@ -187,7 +203,8 @@ class Run:
         f, rows = told.f, told.rows
         self.failures += told.failures
         if len(f) and (self.lagrangian is None or rows is None):
-            i = int(np.argmin(np.where(np.isnan(f), np.inf, f)))
+            i = int(f.argmin())  # the first NaN if there is one
+            i = i if f[i] == f[i] else int(np.argmin(np.where(np.isnan(f), np.inf, f)))
             if f[i] < self.best.f:
                 self.best = Best(x[i].copy(), float(f[i]), self.nfev + i + 1)
         elif self.lagrangian is not None and rows is not None:

@@ -1,24 +1,25 @@
 """The values that a user tells, as numbers."""
 
 import logging
-from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 import jax
 import numpy as np
 
-from thalweg._common.checks import shortened
+from thalweg._common.checks import is_plain, shortened
 from thalweg._common.outcome import Failure, to_value
 
 logger = logging.getLogger("thalweg")
 
 
-def numbers(F: Iterable[Any], name: str = "F") -> tuple[np.ndarray, int]:
+def numbers(F: Any, name: str = "F") -> tuple[np.ndarray, int]:
     """Return the values as numbers, NaN where there is none, and how many of them are no numbers.
 
     >>> numbers([1, None, np.array([2.0])])
     (array([ 1., nan,  2.]), 1)
     """
+    if is_plain(F) and F.ndim == 1:
+        return F, 0
     try:
         values = F if _is_vector(F) else [to_value(returned) for returned in F]
     except TypeError:

@@ -47,7 +47,7 @@ class SearchView(Copyable):
     @property
     def best(self) -> Best:
         """The best point over all runs."""
-        return self.campaign.overall(self.run.best)
+        return self.campaign.overall(self.run.best) if self.campaign.runs or self.campaign.best is not None else self.run.best
 
     @property
     def popsize(self) -> int:

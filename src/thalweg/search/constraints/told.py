@@ -21,7 +21,7 @@ class HasRows(Protocol):
 Point = TypeVar("Point", bound=HasRows)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Told:
     """Values and constraint values of points; a point that lacks one of them has failed and has NaN for all."""
 
@@ -38,7 +38,9 @@ class Told:
         """Read what a user tells, given the kinds of constraints if these are known."""
         given = list(F) if isinstance(F, Iterator) else F
         values, failures = numbers(given)
-        failed = np.array([isinstance(to_value(each), Failure) for each in given] if failures else [False] * len(values), bool)
+        failed = np.zeros(len(values), bool)
+        if failures:
+            failed[:] = [isinstance(to_value(each), Failure) for each in given]
         if kinds is None and G is None and H is None:
             return cls(values, failed)
         rows, kinds = read_rows(G, H, len(values), kinds)
@@ -50,7 +52,7 @@ class Told:
     @property
     def failures(self) -> int:
         """Number of failures that are not counted yet."""
-        return int(np.sum(self.failed))
+        return int(np.count_nonzero(self.failed))
 
     def at(self, places: Sequence[int] | np.ndarray) -> "Told":
         """Return the values at these places."""

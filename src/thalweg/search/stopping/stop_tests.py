@@ -77,8 +77,8 @@ class StopTests:
         self.window = recent_generations(self.d, self.popsize)
         self.stagnation = stagnation_time(self.tolerances.tolstagnation, self.d, self.popsize)
         self.patience = 0 if self.whole is None else self.window
-        self.real = slice(None) if self.whole is None else ~self.whole
-        self.has_reals = self.whole is None or not np.all(self.whole)
+        self.real = np.True_ if self.whole is None else ~self.whole
+        self.has_reals = bool(np.any(self.real))
         self.settles = True
         self.tests = self.tolerances.tests()
 
@@ -121,9 +121,15 @@ class StopTests:
             self.resolved = is_resolved(self.finest, self.highest, self.lowest, max(given))
 
     def _reasons(self, now: Generation, previous_mean: np.ndarray) -> dict[str, float]:
-        if not (now.finite and now.std.max() < LARGEST):
+        largest = float(now.std.max())
+        if not (now.finite and largest < LARGEST):
             return {"nonfinite": self.nit}
         still = now.mean == now.mean + 0.2 * now.std
+        step = inf
+        if self.whole is None:
+            step = max(largest, float(np.abs(now.mean - previous_mean).max()))
+        elif self.has_reals:
+            step = float(np.maximum(now.std, np.abs(now.mean - previous_mean))[self.real].max())
         since_best = now.nfev - now.best_nfev
         range_now, range_recent = float(now.f[-1]) - float(now.f[0]), max(self.recent) - min(self.recent)
         seen = Observed(  # in floats of Python, which are quicker than arrays of one; inf - inf is NaN
@@ -135,8 +141,8 @@ class StopTests:
             range_recent=range_recent,
             progress=self.early - self.lowest,
             settled=self._has_settled(max(range_now, range_recent)),
-            largest=float(now.std.max()),
-            step=float(np.maximum(now.std, np.abs(now.mean - previous_mean))[self.real].max()) if self.has_reals else inf,
+            largest=largest,
+            step=step,
             still=int(still.argmax()) if still.any() else -1,
             flat=self.flat,
             patience=self.patience,
@@ -151,7 +157,7 @@ class StopTests:
     def _has_settled(self, largest_range: float) -> bool:
         if not self.settles or len(self.recent) < self.window:
             return False
-        return largest_range <= settled_limit(self.early - self.lowest, self.lowest) and bool(no_longer_fall(self.recent))
+        return largest_range <= settled_limit(self.early - self.lowest, self.lowest) and no_longer_fall(self.recent)
 
 
 def recent_generations(d: int, popsize: int) -> int:
