@@ -109,8 +109,17 @@ def to_value(returned: Any) -> float | Failure:
 
 
 def raised(error: BaseException) -> Failure:
-    """Return the failure for an exception that the objective raised."""
-    return Failure(f"the objective raised {type(error).__name__}: {as_text(error)}", error)
+    """Return the failure for an exception that the objective raised.
+
+    >>> raised(ValueError("no licence")).reason, raised(MemoryError()).reason
+    ('the objective raised ValueError: no licence', 'the objective raised MemoryError')
+    """
+    return Failure(f"the objective raised {described(error)}", error)
+
+
+def described(error: BaseException) -> str:
+    """Return the name of an exception, and its text if it has one."""
+    return f"{type(error).__name__}: {as_text(error)}".removesuffix(": ")
 
 
 def showable(error: BaseException) -> BaseException:
