@@ -22,10 +22,12 @@ Figures are in `thalweg.plots`, policy search in `thalweg.rl`, classes for Optun
 `thalweg.integrations`, the command line in `python -m thalweg --help`.
 """
 
+from thalweg._common import starting as _starting  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+# isort: split
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from thalweg._common import starting as _starting  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from thalweg.batch.run_many import Trajectories, run_many
 from thalweg.batch.run_restarts import Restarted, run_restarts
 from thalweg.evaluate import Dask, Ray

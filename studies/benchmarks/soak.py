@@ -1,6 +1,7 @@
 """A million generations in one process: the time of a generation and the memory, every 10,000 generations.
 
     python studies/benchmarks/soak.py                          # all paths side by side; goes on for some minutes
+    python studies/benchmarks/soak.py --path "ask and tell"    # this one anew; the rows of the others are kept
     python studies/benchmarks/soak.py --table docs/reliability.md
 
 In dimension 2 with 6 points, each path in a process of its own. "ask and tell" is one search after a target that moves in a
@@ -137,10 +138,11 @@ def main() -> None:
     if options.table is not None:
         deliver(show(read_rows(options.out)), options.table, "soak")
     elif options.path:
+        others = [row for row in read_rows(options.out) if row["path"] != options.path] if options.out.exists() else []
         rows: list[Row] = []
         for row in soak(options.path, options.generations):
             rows.append(row)
-            save_rows(options.out, {**provenance("soak"), "generations": options.generations}, rows)
+            save_rows(options.out, {**provenance("soak"), "generations": options.generations}, [*others, *rows])
     else:
         with tempfile.TemporaryDirectory(prefix="thalweg-soak-") as folder:
             files = [Path(folder) / f"{i}.json" for i in range(len(PATHS))]

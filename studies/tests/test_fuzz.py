@@ -1,5 +1,6 @@
 """Tests of studies/benchmarks/fuzz.py and soak.py: some trials of each kind, plain and by hypothesis, and a soak."""
 
+import json
 import random
 import sys
 
@@ -59,3 +60,13 @@ def test_a_soak_reports_time_and_memory(benchmark, monkeypatch):
     assert soak.growth([{"mib": 10.0 + i} for i in range(100)], "mib") > 3
     assert soak.growth([{"mib": 10.0}] * 100, "mib") == 1.0
     assert "| run_many | growth | x " in soak.show(rows)
+
+
+def test_a_path_alone_keeps_the_rows_of_the_others(benchmark, monkeypatch, tmp_path):
+    soak, out = benchmark("soak"), tmp_path / "soak.json"
+    monkeypatch.setattr(soak, "EVERY", 30)
+    for path in ("run_many", "ask and tell", "run_many"):
+        monkeypatch.setattr(sys, "argv", ["soak.py", "--path", path, "--generations", "60", "--out", str(out)])
+        soak.main()
+    rows = json.loads(out.read_text())["rows"]
+    assert [row["path"] for row in rows] == ["ask and tell"] * 2 + ["run_many"] * 2

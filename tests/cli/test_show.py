@@ -63,6 +63,11 @@ def test_a_log_alone(run, tmp_path):
     assert rows(call(alone))["evaluations"] == "55"
 
 
+def test_before_the_first_checkpoint_the_log_is_shown(run, tmp_path):
+    (tmp_path / "new.ckpt.jsonl").write_bytes(run[1].with_name("run.ckpt.jsonl").read_bytes())
+    assert rows(call(tmp_path / "new.ckpt"))["evaluations"] == "54"
+
+
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
 def test_figures(run, tmp_path, suffix, start):
     pytest.importorskip("matplotlib")
@@ -89,7 +94,7 @@ def test_what_is_no_run_is_refused_in_one_sentence(tmp_path, name, content, expe
     if content is not None:
         (tmp_path / name).write_bytes(content)
     result = call(tmp_path / name)
-    assert result.exit_code == (1 if content is None else 2)
+    assert result.exit_code == 2
     assert expected in result.stderr
     assert name in result.stderr
     assert len(result.stderr.splitlines()) == 1

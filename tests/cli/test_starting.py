@@ -19,8 +19,9 @@ SOURCE = Path(__file__).parents[2] / "src"
     ("words", "one_line"),
     [(["-m", "thalweg", "methods"], True), (["bin/thalweg", "methods"], True), (["-c", "import thalweg"], False)],
 )
-def test_while_importing(tmp_path, words, one_line):
-    (tmp_path / "jax.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+@pytest.mark.parametrize("module", ["email", "jax"])
+def test_while_importing(tmp_path, words, one_line, module):
+    (tmp_path / f"{module}.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "thalweg").write_text("from thalweg.cli import main\nmain()\n")
     environment = {"PYTHONPATH": f"{tmp_path}:{SOURCE}", "PATH": ""}

@@ -75,6 +75,27 @@ def test_each_costs_its_own_point(workers, caplog):
     caplog.text.encode()
 
 
+@pytest.mark.parametrize("log", ["run.jsonl", "run.parquet"])
+def test_of_a_text_of_a_megabyte_the_ends_are_kept(tmp_path, log):
+    if log.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+
+    def fun(x):
+        if x[0] > 1:
+            raise ValueError("begin" + 2**20 * "x" + "end")  # lines of more than 64 MiB would not be read again
+        return float(x @ x)
+
+    files = {"checkpoint": tmp_path / "run.ckpt", "log": tmp_path / log}
+    result = minimize(fun, [1.0, 1.0], method="cma", popsize=6, seed=1, max_evals=12, **files)
+    assert result.failures == 1
+    assert result.first_failure.startswith("the objective raised ValueError: beginxxx")
+    assert result.first_failure.endswith("xxxend")
+    rows = read_log(files["log"])
+    assert len(rows) == 12
+    assert sum(row.error == result.first_failure for row in rows) == 1
+    assert files["checkpoint"].stat().st_size < 10**5
+
+
 def test_masked_values_of_a_generation_are_failures():
     evaluate = Evaluator(lambda X: np.ma.array(X[:, 0], mask=X[:, 0] > 25), vectorized=True)
     F = evaluate(POINTS[:5])

@@ -19,6 +19,8 @@ Objective = Callable[..., Any]
 
 RETURNED = "the objective returned "
 """Begin of the reason of a failure by a value that is no number."""
+LONGEST = 10_000
+"""Number of characters of an exception's text that are kept, half of them from its end."""
 
 
 class Failure(NamedTuple):
@@ -109,8 +111,24 @@ def to_value(returned: Any) -> float | Failure:
 
 
 def raised(error: BaseException) -> Failure:
-    """Return the failure for an exception that the objective raised."""
-    return Failure(f"the objective raised {type(error).__name__}: {as_text(error)}", error)
+    """Return the failure for an exception that the objective raised.
+
+    >>> raised(ValueError("no licence")).reason, raised(MemoryError()).reason
+    ('the objective raised ValueError: no licence', 'the objective raised MemoryError')
+    """
+    return Failure(f"the objective raised {described(error)}", error)
+
+
+def described(error: BaseException) -> str:
+    """Return the name of an exception, and its text if it has one; of a very long text its two ends.
+
+    >>> described(KeyError("rate")), len(described(ValueError(10**6 * "x"))) < 2 * LONGEST
+    ("KeyError: 'rate'", True)
+    """
+    text = as_text(error)
+    if len(text) > LONGEST:  # each checkpoint would hold all of it
+        text = f"{text[: LONGEST // 2]} [...] {text[-LONGEST // 2 :]}"
+    return f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 def showable(error: BaseException) -> BaseException:

@@ -2,7 +2,7 @@
 
 A KeyboardInterrupt raised in the midst of an import shows a traceback of a library's, and callbacks of JAX swallow it. So while
 `python -m thalweg`, or the script of that name, is the whole program, the process just ends, as long as it has nothing to lose.
-This module begins with that when it is imported, before any other.
+This module begins with that when it is imported, before any other, and imports nothing that takes long.
 """
 
 import os
@@ -10,8 +10,6 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 
 def is_command_line(words: Sequence[str]) -> bool:
@@ -22,7 +20,8 @@ def is_command_line(words: Sequence[str]) -> bool:
     >>> is_command_line(["python", "-m", "thalweg.other"]), is_command_line(["python", "my.py", "thalweg"])
     (False, False)
     """
-    return list(words[1:3]) == ["-m", "thalweg"] or (len(words) > 1 and Path(words[1]).stem == "thalweg")
+    script = os.path.basename(words[1]) if len(words) > 1 else ""
+    return list(words[1:3]) == ["-m", "thalweg"] or os.path.splitext(script)[0] == "thalweg"
 
 
 def begin() -> None:
@@ -38,7 +37,7 @@ def finish() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _end(*_: Any) -> None:
+def _end(*_: object) -> None:
     os.write(2, b"Interrupted.\n")
     os._exit(130)
 

@@ -50,7 +50,10 @@ def show(run: Path, out: Path | None, live: bool, live_host: str | None, live_po
             plots.require()
         check_writable(out)
     check_live(live, live_host, live_port)
-    followed = follow(run)
+    try:
+        followed = follow(run)
+    except FileNotFoundError as error:  # a mistake in what was typed
+        raise ValueError(str(error)) from error
     recorded = followed.read()
     if not recorded.nfev and not live:
         raise ValueError(f"{str(run)!r} holds no evaluation yet; try again once one has ended")

@@ -11,7 +11,7 @@ import numpy as np
 from thalweg._common.checks import as_count, as_positive, listed, shortened
 from thalweg._common.constrained_objective import Rows
 from thalweg._common.mapping_objective import MappingObjective
-from thalweg._common.outcome import NOT_FINISHED, RETURNED, Failure, Objective, Outcome, showable
+from thalweg._common.outcome import NOT_FINISHED, RETURNED, Failure, Objective, Outcome, described, showable
 from thalweg.evaluate.base import Engine, PointId
 from thalweg.evaluate.point_queue import PointQueue
 from thalweg.evaluate.registry import Workers, choose
@@ -176,7 +176,7 @@ class Evaluator(AbstractContextManager["Evaluator"]):
             fix = "a `return` is missing" if f"{self.first_failure} ".startswith(f"{RETURNED}None ") else "return one"
             raise TypeError(f"{self.first_failure} and no number at any of the first {self.failures} points: {fix}")
         error = self.first_error
-        how = f"with {type(error).__name__}: {error}" if error is not None else f"because {self.first_failure}"
+        how = f"with {described(error)}" if error is not None else f"because {self.first_failure}"
         accepts, more = "a point of shape (d,)", ", or with vectorized=True (n, d)"
         if isinstance(self.fun, MappingObjective):
             accepts, more = f"a mapping with {listed(self.fun.names)}", ""

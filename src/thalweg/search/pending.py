@@ -145,8 +145,9 @@ class PendingPoints:
             taken[key] = place = taken.get(key, -1) + 1
             if place >= len(self.open.get(key, ())):
                 raise ValueError(
-                    f"X[{i}] = {shortened(x.tolist())} is not a point that ask has returned and that is still open; tell the "
-                    "points of ask as they are, each once, or offer others with inject"
+                    f"X[{i}] = {shortened(x.tolist())} is not a point that ask has returned and that is still open, or it "
+                    "is rounded too much to tell which one; tell the points of ask as they are, each once, or offer others "
+                    "with inject"
                 )
             found.append(self.open[key][place])
         return found

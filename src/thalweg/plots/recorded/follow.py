@@ -48,7 +48,10 @@ def follow(path: str | os.PathLike[str]) -> "Followed":
     """Follow the files of a run; raise a ValueError or a FileNotFoundError if there are none."""
     path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(f"there is no file {os.fspath(path)!r}; {KINDS}")
+        log = path.with_name(f"{path.name}.jsonl")
+        if not log.exists():
+            raise FileNotFoundError(f"there is no file {os.fspath(path)!r}; {KINDS}")
+        return Followed(path.name, log, path, first=log)  # the first generation is still being evaluated
     if path.is_file():
         with path.open("rb") as file:
             start = file.read(4)
