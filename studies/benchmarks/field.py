@@ -103,7 +103,7 @@ def show(rows: Sequence[Row]) -> str:
             reached = int(np.isfinite(found).sum())
             upper = f"{high:,.0f}" if np.isfinite(high) else "∞"
             share = "" if reached == len(chosen) else f", {reached} of {len(chosen)}"
-            cells.append(f"{median:,.0f} ({low:,.0f}-{upper}){share}" if np.isfinite(median) else share.removeprefix(", "))
+            cells.append(f"{median:,.0f} ({low:,.0f}\u2011{upper}){share}" if np.isfinite(median) else share.removeprefix(", "))
         seconds = np.median(
             [row["seconds"] for row in rows if (row["algorithm"], row["function"]) == (algorithm, "banana-1e2")]
         )

@@ -23,14 +23,14 @@ from thalweg.integrations.optuna import ThalwegSampler
 Sampler = Callable[[int], optuna.samplers.BaseSampler]
 SAMPLERS: dict[str, Sampler] = {
     "ThalwegSampler": lambda seed: ThalwegSampler(seed=seed),
-    "with a model": lambda seed: ThalwegSampler(seed=seed, model="quadratic"),
+    "without a model": lambda seed: ThalwegSampler(seed=seed, model=None),
     "CmaEsSampler": lambda seed: optuna.samplers.CmaEsSampler(seed=seed),
     "TPESampler": lambda seed: optuna.samplers.TPESampler(seed=seed),
 }
 OTHERS: dict[str, Sampler] = {
     "sigma0 = 0.3": lambda seed: ThalwegSampler(seed=seed, sigma0=0.3),
-    "model, sigma0 = 0.3": lambda seed: ThalwegSampler(seed=seed, sigma0=0.3, model="quadratic"),
-    "cma": lambda seed: ThalwegSampler(seed=seed, method="cma"),
+    "no model, sigma0 = 0.3": lambda seed: ThalwegSampler(seed=seed, sigma0=0.3, model=None),
+    "cma": lambda seed: ThalwegSampler(seed=seed, method="cma", model=None),
 }
 """Settings that were tried on development seeds."""
 TRIALS = {"task": (30, 100), "bbob": (50, 200)}

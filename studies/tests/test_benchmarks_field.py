@@ -16,6 +16,11 @@ def test_the_table_of_the_field_is_the_measured_one(benchmark):
     assert shown in (ROOT / "README.md").read_text()
 
 
+def test_the_tables_of_the_samplers_are_the_measured_ones(benchmark):
+    shown = benchmark("hyperparameters").show(json.loads((RESULTS / "hyperparameters.json").read_text())["rows"])
+    assert shown in (ROOT / "docs" / "optuna.md").read_text()
+
+
 @pytest.mark.filterwarnings("ignore")  # few iterations are enough for a task
 def test_a_tuning_task_gives_the_same_value_again(benchmark):
     for make in benchmark("tuning_tasks").TASKS.values():

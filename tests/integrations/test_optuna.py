@@ -65,6 +65,14 @@ def test_a_study_that_is_loaded_goes_on_as_if_it_had_never_stopped(model):
     assert params_of(parts) == params_of(whole)
 
 
+def test_a_model_chooses_the_trials_unless_told_otherwise():
+    studies = [study_of(ThalwegSampler(seed=3, **SMALL, **more)) for more in ({}, {"model": "quadratic"}, {"model": None})]
+    for study in studies:
+        study.optimize(objective, n_trials=12)
+    default, modelled, plain = map(params_of, studies)
+    assert default == modelled != plain
+
+
 def test_it_finds_the_minimum_and_maximises_too():
     study = study_of(ThalwegSampler(seed=1, **SMALL))
     study.optimize(objective, n_trials=120)

@@ -125,6 +125,26 @@ def test_swapped_arguments():
         thalweg.minimize(START, paraboloid)  # pyright: ignore[reportArgumentType]
 
 
+def test_swapped_arguments_of_scipy():
+    with pytest.raises(TypeError, match=r"pass the function first"):
+        optimize.minimize(START, paraboloid, method=thalweg.scipy_method)  # pyright: ignore
+
+
+def test_options_by_our_own_names():
+    assert minimize(options={"max_evals": 30}).nfev == minimize(options={"maxfev": 30}).nfev == 30
+    assert minimize(options={"max_iter": 3}).nit == 3
+    loose = minimize(options={"tolx": 1e-2})
+    assert "tolx" in loose.stop
+    assert loose.nfev == minimize(options={"options": {"tolx": 1e-2}}).nfev
+
+
+def test_an_unknown_option_says_what_was_meant():
+    with pytest.raises(TypeError, match=r"options have 'maxit'; did you mean 'maxiter'\?"):
+        minimize(options={"maxit": 3})
+    with pytest.raises(TypeError, match=r"options have 'gtol'.* 'tolfun'"):
+        minimize(options={"gtol": 1e-3})
+
+
 def test_inside_other_algorithms_of_scipy():
     local = {"method": thalweg.scipy_method, "options": {**OPTIONS, "maxiter": 5}}
     result = optimize.basinhopping(paraboloid, START, niter=2, minimizer_kwargs=local, rng=1)

@@ -92,7 +92,7 @@ class ThalwegSampler(BaseSampler):
         x0: The start, a mapping of names to values; by default the middle of each range.
         sigma0: The first standard deviation as a share of each range, by default that of Optuna's `CmaEsSampler`.
         method: A method of `thalweg.minimize`.
-        model: "quadratic" to choose trials by a quadratic model; None for none.
+        model: "quadratic" chooses trials by a quadratic model, which takes some milliseconds for each; None does without.
         popsize: Points in a generation; by default that of the method.
         restarts: Maximal number of restarts.
         seed: A whole number, a numpy Generator, or None. A study keeps the seed that it was begun with.
@@ -110,7 +110,7 @@ class ThalwegSampler(BaseSampler):
         sigma0: float = 1 / 6,
         *,
         method: str = "gnn-cma",
-        model: str | None = None,
+        model: str | None = "quadratic",
         popsize: int | None = None,
         restarts: int = 9,
         seed: Seed = None,

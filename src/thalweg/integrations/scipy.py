@@ -6,15 +6,21 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from thalweg._common.checks import Seed, shortened
+import numpy as np
+
+from thalweg._common.checks import Seed, listed, one_of, shortened
 from thalweg.search.constraints import ConstraintsLike
 from thalweg.search.minimize import minimize
+from thalweg.search.stopping import Tolerances
 from thalweg.space import BoundsLike, Start
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
 DERIVATIVES = ("jac", "hess", "hessp")
+OWN = {"fun", "x0", "args", "bounds", "constraints", "callback"}
+"""Arguments of scipy's own, which are no options."""
+NAMES = {"maxiter", "maxfev", "disp", *inspect.signature(minimize).parameters} - OWN
 
 
 def scipy_method(
@@ -54,8 +60,8 @@ def scipy_method(
         disp: True to show the progress on stderr, a line every ten seconds where it is no terminal.
         rng: A whole number, None, a numpy Generator or SeedSequence.
         options: Options of `thalweg.minimize`, which takes a mapping of that name too.
-        more: Further arguments of `thalweg.minimize`, such as sigma0, popsize, workers or model. Derivatives (jac, hess, hessp)
-            are ignored with a warning.
+        more: Further arguments of `thalweg.minimize`, such as sigma0, popsize, workers or model, and tolerances, such as tolx.
+            Derivatives (jac, hess, hessp) are ignored with a warning.
 
     Returns:
         The result of `thalweg.minimize`.
@@ -64,6 +70,13 @@ def scipy_method(
     if given:
         warnings.warn(f"scipy_method needs no derivatives and ignores {', '.join(given)}", RuntimeWarning, stacklevel=3)
     tolerances = {} if tol is None else {"tolx": tol, "tolfun": tol}
+    tolerances |= {name: more.pop(name) for name in Tolerances().values if name in more}
+    if unknown := sorted(more.keys() - NAMES):
+        names = [*sorted(NAMES), *Tolerances().values]
+        raise TypeError(f"options have {listed(unknown)}; {one_of(unknown[0], names, 'they may have')}")
+    if isinstance(x0, np.ndarray) and x0.dtype == object and x0.size == 1:
+        x0 = x0.item()  # scipy has made an array of a function, which `minimize` knows for swapped arguments
+    budgets: dict[str, Any] = {"max_iter": maxiter, "max_evals": maxfev, "progress": disp, "rng": rng}
     found = [_constraint(each) for each in (constraints if isinstance(constraints, list | tuple) else [constraints])]
     return minimize(
         fun,
@@ -72,12 +85,8 @@ def scipy_method(
         bounds=bounds,
         constraints=found or None,
         callback=None if callback is None else _callback(callback),
-        max_iter=maxiter,
-        max_evals=maxfev,
-        progress=disp,
-        rng=rng,
         options={**tolerances, **(options or {})},
-        **more,
+        **budgets | more,
     )
 
 
