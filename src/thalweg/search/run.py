@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("thalweg")
 
-EARLY, SMALL = 30, 100
+EARLY, SMALL = 30, 40
 """Generations and dimensions up to which the axes of the search distribution are found in every generation, not each tenth."""
 
 BALANCED = 100

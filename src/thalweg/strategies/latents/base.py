@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from thalweg.strategies.latents.bases import GAUSSIAN, Base
 from thalweg.strategies.latents.frame import Frame, SolvedFrame
@@ -90,7 +91,7 @@ class Latent(ABC):
         Step size and root are two factors of one size, and a search that follows a moving target drives them apart. The factor
         is a power of 2, so that no product changes. Only for states outside of compiled functions.
         """
-        size = float(jnp.max(jnp.abs(state.root)))
+        size = float(np.max(np.abs(np.asarray(state.root))))  # by numpy, which compiles nothing
         if not 0 < size < inf or 1 / FAR < size < FAR:
             return state
         factor = 2.0 ** round(log2(size))
