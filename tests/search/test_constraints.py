@@ -280,6 +280,11 @@ def test_wrong_descriptions_are_refused_in_one_sentence(wrong, listed):
     assert "\n" not in str(caught.value)
 
 
+def test_a_matrix_for_another_dimension_is_refused():
+    with pytest.raises(ValueError, match=r"LinearConstraint has 3 columns, but the search has 2 coordinates"):
+        minimize(pair, np.zeros(2), constraints=LinearConstraint(np.ones((1, 3)), 0, 1), **QUIET)
+
+
 @pytest.mark.parametrize("name", ["tolerance", "equality_tolerance"])
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "a", None])
 def test_wrong_tolerances_are_refused(name, value):
