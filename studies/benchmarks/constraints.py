@@ -186,8 +186,8 @@ def table(report: dict[str, Any]) -> str:
         lines.append([NAMES[name], *cells, f"{(own - other).mean():+.3f} [{low:+.3f}, {high:+.3f}]", wins])
     head = ["entrant / pycma (problems)", *(f"d = {d}" for d in DIMENSIONS), "all", "difference", "ahead / behind"]
     instances = ", ".join(map(str, sorted({row["instance"] for row in report["rows"]})))
-    functions = len({row["function"] for row in report["rows"]})
-    note = f"{functions} of the 54 functions so far, instance {instances}, {report['meta']['budget']} d evaluations each."
+    functions = len({row["function"] for row in report["rows"] if row["entrant"] == PEER})
+    note = f"{functions} of the 54 functions, instance {instances}, {report['meta']['budget']} d evaluations each."
     return f"{markdown(head, lines)}\n\n{note}"
 
 

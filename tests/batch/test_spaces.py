@@ -95,6 +95,7 @@ def test_restarts_by_name():
         ({"x0": SPACE}, ValueError, "sigma0 is part of the Space"),
         ({"x0": SPACE, "sigma0": None, "log": [0]}, ValueError, "log is part of the Space"),
         ({"x0": None}, ValueError, "x0 is None and there are no bounds"),
+        ({"x0": {"a": Real(0, 1)}}, TypeError, "x0 describes variables, .*; make it a Space"),
     ],
 )
 def test_wrong_arguments_are_named(change, error, words):

@@ -12,6 +12,7 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 from thalweg import Constraints, Integer, Optimizer, Real, Space, minimize, read_log, resume
 from thalweg._common.constrained_objective import split
 from thalweg.search.constraints import Kinds, Lagrangian
+from thalweg.search.constraints.settled import Settled
 
 D = 3
 QUIET = {"method": "cma", "seed": 1}
@@ -234,6 +235,35 @@ def test_constraints_of_named_variables_take_the_mapping():
     assert found.point["a"] * found.point["n"] <= 3
 
 
+@pytest.mark.parametrize("weight", [1, 3])
+def test_real_variables_converge_beside_a_whole_one_in_the_same_constraint(weight):
+    """The numbers 5 and 6 are equally good with the weight 1, 6 is best with the weight 3."""
+    space = Space(a=Real(0, 5), n=Integer(1, 9))
+
+    def fun(point):
+        return (point["a"] - 4) ** 2 + weight * (point["n"] - 7) ** 2, [point["a"] + point["n"] - 8]
+
+    found = minimize(fun, space, max_evals=800, ftarget=4 + weight + 1e-6, **QUIET)
+    assert found.success
+
+
+def test_fits_leave_settled_whole_numbers_out():
+    """Of y = A e the coordinates that are left are orthogonal to the change of the settled y_1, and keep lengths."""
+    space = Space([Real(-9, 9), Integer(-9, 9), Integer(-9, 9)]).map
+    rng = np.random.default_rng(0)
+    A, units = rng.normal(size=(3, 3)), np.broadcast_to(space.scale, 3)
+    std = np.array([1.0, 0.1, 2.0]) / units
+    settled = Settled(space, np.zeros(3), std)
+    assert settled.coordinates.tolist() == [False, True, False]
+    y = np.array([[1.0, 0.2, 0.3], [-2.0, -0.3, 3.2], [0.4, 1.2, 0.1]]) / units
+    reduced, taken = settled.reduce(y, y @ np.linalg.inv(A).T, lambda y: y @ np.linalg.inv(A).T)
+    assert taken is not None
+    assert taken.tolist() == [True, True, False]
+    e = y @ np.linalg.inv(A).T
+    normal = A[1] / np.linalg.norm(A[1])
+    assert reduced @ reduced.T == pytest.approx(e @ e.T - np.outer(e @ normal, e @ normal))
+
+
 def test_programs_print_constraints():
     from thalweg.objectives.command import Command
 
@@ -278,6 +308,11 @@ def test_wrong_descriptions_are_refused_in_one_sentence(wrong, listed):
     with pytest.raises((TypeError, ValueError), match="constraints") as caught:
         Constraints([wrong] if listed else wrong)
     assert "\n" not in str(caught.value)
+
+
+def test_a_matrix_for_another_dimension_is_refused():
+    with pytest.raises(ValueError, match=r"LinearConstraint has 3 columns, but the search has 2 coordinates"):
+        minimize(pair, np.zeros(2), constraints=LinearConstraint(np.ones((1, 3)), 0, 1), **QUIET)
 
 
 @pytest.mark.parametrize("name", ["tolerance", "equality_tolerance"])

@@ -108,6 +108,25 @@ def test_a_resumed_search_and_its_log(tmp_path):
     assert min(loss(row.point) for row in rows) == whole.fun
 
 
+def test_points_by_name_can_be_told_and_offered():
+    vectors, names = (Optimizer(SPACE, method="cma", popsize=6, seed=1) for _ in range(2))
+    known = {"rate": 1e-3, "width": 64, "drop": 0.2}
+    vectors.inject(SPACE.vector_of(known))
+    names.inject(known)
+    for _ in range(2):
+        X = vectors.ask()
+        points = [SPACE.point(x) for x in names.ask()]
+        vectors.tell(X, [by_vector(x) for x in X])
+        names.tell(points[3:], [loss(point) for point in points[3:]])
+        names.tell(points[:3], [loss(point) for point in points[:3]])
+    assert (names.nit, names.ask().tolist()) == (2, vectors.ask().tolist())
+    for wrong in ({"rate": 1e-3}, [{"rate": 1e-3, "lr": 1.0}]):
+        with pytest.raises(ValueError, match="point"):
+            names.inject(wrong)
+    with pytest.raises(TypeError, match="points has mappings, which need a Space"):
+        Optimizer([0.0, 0.0]).inject({"a": 1.0})
+
+
 def described(**changes):
     variables = dict(zip(SPACE.names, SPACE.variables, strict=True))
     return Space({name: variable for name, variable in (variables | changes).items() if variable is not None})

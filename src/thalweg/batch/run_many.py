@@ -13,7 +13,7 @@ from thalweg.batch.arguments import as_precision, as_seeds, check_args, check_tr
 from thalweg.batch.device_loop import RunInput, Setup, forget, run_all
 from thalweg.batch.trajectories import Trajectories, Work
 from thalweg.compiled.keys import make_keys
-from thalweg.search.described import Described
+from thalweg.search.described import Described, check_start
 from thalweg.space import BoundsLike, Mask, Space, make_scaled_space
 from thalweg.strategies.registry import Method, make_strategy
 from thalweg.strategies.strategy import Array, Strategy
@@ -80,6 +80,7 @@ def run_many(
         fun, steps = variables.objective(fun, "traced"), variables.steps
     else:
         steps = None if sigma0 is None else 1.0
+    check_start(where)
     start = as_array(where, "x0")
     if start.ndim not in (1, 2) or (start.ndim == 2 and len(start) != runs) or not np.all(np.isfinite(start)):
         raise ValueError(f"x0 must be finite and of shape (d,) or ({runs}, d), got {shortened(where)} of shape {start.shape}")

@@ -35,9 +35,7 @@ class Described:
             table = known.table()
             d = table[0].shape[1]
             x0 = known.points(table, make_scaled_space(bounds, d, sigma0, scale=scale, log=log, integers=integers)[0], d).x[0]
-        described = isinstance(x0, Real | Integer | Fixed | Mapping)
-        if described or (isinstance(x0, list | tuple) and any(isinstance(each, Real | Integer | Fixed) for each in x0)):
-            raise TypeError(f"x0 describes variables, {shortened(x0)}; make it a Space, as in thalweg.Space(rate=Real(0, 1))")
+        check_start(x0)
         if not isinstance(x0, Space):
             kinds = {"scale": scale, "log": log, "integers": integers}
             start = middle(bounds, sigma0, **kinds) if x0 is None else x0 if callable(x0) else as_point(x0)
@@ -51,3 +49,10 @@ class Described:
     def space(self, d: int) -> tuple[SpaceMap, float]:
         """Return the map of the search in d coordinates, and the first standard deviation in it."""
         return make_scaled_space(self.bounds, d, self.sigma0, **self.kinds)
+
+
+def check_start(x0: Any) -> None:
+    """Raise a TypeError if x0 describes variables without a `Space` around them."""
+    described = isinstance(x0, Real | Integer | Fixed | Mapping)
+    if described or (isinstance(x0, list | tuple) and any(isinstance(each, Real | Integer | Fixed) for each in x0)):
+        raise TypeError(f"x0 describes variables, {shortened(x0)}; make it a Space, as in thalweg.Space(rate=Real(0, 1))")

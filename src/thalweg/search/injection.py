@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_array
-from thalweg.space import SpaceMap
+from thalweg.search.known import as_vectors
+from thalweg.space import Space, SpaceMap
 
 
-def check_injected(points: Any, d: int, space: SpaceMap, name: str = "points") -> np.ndarray:
-    """Return points (n, d) from a user's argument of that name, one point or several."""
-    given = np.atleast_2d(as_array(points, name))
+def check_injected(points: Any, d: int, space: SpaceMap, name: str = "points", variables: Space | None = None) -> np.ndarray:
+    """Return points (n, d) from a user's argument of that name, one point or several, as vectors or by name."""
+    given = np.atleast_2d(as_array(as_vectors(points, name, variables), name))
     if given.ndim != 2 or given.shape[1] != d:
         raise ValueError(f"{name} must have shape (n, {d}) or ({d},), got {np.shape(points)}")
     if not np.all(np.isfinite(given)):

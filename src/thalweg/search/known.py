@@ -131,16 +131,21 @@ KnownLike: TypeAlias = Known | tuple[Points, Values] | str | os.PathLike[str] | 
 
 def as_points(X: Any, name: str, variables: Space | None = None) -> np.ndarray:
     """Return a user's points as an array (n, d); mappings by the names of the variables are points too."""
-    if isinstance(X, Sequence) and any(isinstance(each, Mapping) for each in cast("Sequence[Any]", X)):
-        if variables is None:
-            raise TypeError(f"{name} has mappings, which need a Space as x0; pass vectors")
-        points = [variables.vector_of(each) if isinstance(each, Mapping) else each for each in cast("Sequence[Any]", X)]
-    else:
-        points = X
-    points = as_array(points, name)
+    points = as_array(as_vectors(X, name, variables), name)
     if points.ndim != 2 or points.shape[1] == 0:
         raise ValueError(f"{name} must be points of shape (n, d), got shape {points.shape}")
     return points
+
+
+def as_vectors(X: Any, name: str, variables: Space | None) -> Any:
+    """Return a user's point or points with vectors in place of mappings by the names of the variables."""
+    one = isinstance(X, Mapping)
+    if not one and not (isinstance(X, Sequence) and any(isinstance(each, Mapping) for each in cast("Sequence[Any]", X))):
+        return X
+    if variables is None:
+        raise TypeError(f"{name} has mappings, which need a Space as x0; pass vectors")
+    points = [variables.vector_of(each) if isinstance(each, Mapping) else each for each in ([X] if one else X)]
+    return points[0] if one else points
 
 
 def _are_rows(given: Any) -> TypeGuard[Sequence[Evaluation]]:

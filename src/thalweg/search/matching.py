@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from thalweg._common.checks import as_array, is_plain, shortened
+from thalweg.search.known import as_vectors
 from thalweg.search.pending import key_of
 from thalweg.search.run import Asked
+from thalweg.space import Space
 
 NEAR = 0.01
 """Largest change of a coordinate, in standard deviations of the search distribution."""
@@ -18,25 +20,32 @@ APART = 2.0
 
 
 def as_asked(
-    X: Any, asked: Asked | None, pending: Collection[bytes], late: Collection[bytes], d: int, std: Callable[[], np.ndarray]
+    X: Any,
+    asked: Asked | None,
+    pending: Collection[bytes],
+    late: Collection[bytes],
+    d: int,
+    std: Callable[[], np.ndarray],
+    variables: Space | None = None,
 ) -> Any:
     """Return points X of a user, with open points in place of those that are close to one of these, and to no other.
 
     Open are the points of a generation that was asked as a whole, pending ones and late ones, the latter two by their keys. All
-    other points stay what they are.
+    other points stay what they are. Mappings by the names of the variables are points too.
     """
+    given = as_vectors(X, "X", variables)
     generation = np.empty((0, d)) if asked is None else asked.x
-    points = X if is_plain(X) else as_array(X, "X")
+    points = given if is_plain(given) else as_array(given, "X")
     if points.ndim == 0:
         raise ValueError(f"X must hold points of shape (n, {d}), got {shortened(X)}")
     if np.array_equal(points, generation) or points.ndim != 2 or points.shape[1] != d:
-        return X  # the usual case, or an error that is explained where points are looked for
+        return given  # the usual case, or an error that is explained where points are looked for
     own = {key_of(x) for x in generation}
     strange = [i for i, x in enumerate(points) if not any(key_of(x) in open_ones for open_ones in (own, pending, late))]
     strange = [i for i in strange if np.all(np.isfinite(points[i]))]
     keys = {*own, *pending, *late} if strange else set[bytes]()
     if not keys:
-        return X
+        return given
     from scipy.spatial import KDTree
 
     candidates = np.array([np.frombuffer(key) for key in keys])

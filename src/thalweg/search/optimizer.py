@@ -108,7 +108,7 @@ class Optimizer(SearchView):
         size = self.strategy.population(len(self.space.to_search(self.first)))
         self.constraints = Constraints.read(constraints)
         """Constraints as described; an objective may have some of its own."""
-        self.constraints.check_model(self.model)
+        self.constraints.check(self.model, self.d)
         self.kinds: Kinds | None = None
         """Kinds of constraints, known once values have been told."""
         self.campaign = Campaign(size, step, self.seed, restarts, bool(bipop), budget, limit)
@@ -222,7 +222,8 @@ class Optimizer(SearchView):
         if foreign:
             points = check_foreign(X, len(told.f), self.d, self.space, self.variables, constrained=constrained)
         elif not whole:
-            points = as_asked(X, self._asked, self.pending.open, self.late.open, self.d, lambda: self.std)
+            open_ones = self._asked, self.pending.open, self.late.open
+            points = as_asked(X, *open_ones, self.d, lambda: self.std, self.variables)
         if told.kinds is not None and self.kinds is None:
             self._constrain(told.kinds)
         late, points, places = self.late.split(points, range(len(told.f)))
@@ -299,15 +300,15 @@ class Optimizer(SearchView):
         self.run.move_to(self._asked.drawn.state)
         self._asked = None
 
-    def inject(self, points: ArrayLike) -> None:
-        """Offer known good points: they take the places of samples in the next generation.
+    def inject(self, points: Points | Mapping[str, Any]) -> None:
+        """Offer known good points: they take the places of samples in the next generation; with a `Space` also mappings.
 
         >>> es = Optimizer([5.0, 5.0], method="cma", seed=1)
         >>> es.inject([[1.0, 2.0]])
         >>> es.ask()[0].tolist()
         [1.0, 2.0]
         """
-        self.injected = np.concatenate([self.injected, check_injected(points, self.d, self.space)])
+        self.injected = np.concatenate([self.injected, check_injected(points, self.d, self.space, variables=self.variables)])
 
     def stop(self) -> dict[str, float]:
         """Return the reasons to stop, each with its threshold; empty while the present run goes on or another follows."""

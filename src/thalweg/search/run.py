@@ -14,6 +14,7 @@ from thalweg.compiled.steps import axis_lengths, covariance_condition, steps_of
 from thalweg.compiled.transfer import to_device, to_host
 from thalweg.search.campaign import Best, Start
 from thalweg.search.constraints import Kinds, Lagrangian
+from thalweg.search.constraints.settled import Settled
 from thalweg.search.constraints.told import Told
 from thalweg.search.covariance import Covariance
 from thalweg.search.injection import place_injected
@@ -168,7 +169,9 @@ class Run:
     def learn(self, drawn: Drawn | Ahead, f: np.ndarray, rows: np.ndarray | None = None) -> None:
         """Move the search on by the values of a generation and of its constraints, and test the stop criteria."""
         if self.lagrangian is not None and rows is not None:
-            self.lagrangian = self.lagrangian.learn(np.asarray(drawn.y), f, rows, partial(self.steps.invert, self.packed))
+            settled = None if self.whole is None else Settled(self.space, self.mean, self.std)
+            invert = partial(self.steps.invert, self.packed)
+            self.lagrangian = self.lagrangian.learn(np.asarray(drawn.y), f, rows, invert, settled)
             f = self.lagrangian.values(f, rows)
         ranked = np.sort(f)  # NaN last
         if np.isnan(ranked[-1]):

@@ -90,6 +90,14 @@ class Constraints:
             return given
         return cls() if given is None else cls(given)
 
+    def check(self, model: Quadratic | None, d: int) -> None:
+        """Raise a ValueError if there is a model, or a matrix for another number of coordinates than d."""
+        self.check_model(model)
+        for each in self.limited:
+            if isinstance(each.fun, Product) and each.fun.A.shape[1] != d:
+                columns = each.fun.A.shape[1]
+                raise ValueError(f"constraints: a LinearConstraint has {columns} columns, but the search has {d} coordinates")
+
     def check_model(self, model: Quadratic | None, kinds: Kinds | None = None) -> None:
         """Raise a ValueError if there are constraints, here or of these kinds told, and a model."""
         if model is not None and (self.limited or self.returned or kinds is not None):

@@ -12,6 +12,7 @@ import numpy as np
 
 from thalweg.search.constraints.kinds import Kinds
 from thalweg.search.constraints.local_fit import Design
+from thalweg.search.constraints.settled import Settled
 
 Array = np.ndarray
 
@@ -84,15 +85,25 @@ class Lagrangian:
         """The amounts by which the rows are tightened, (55)."""
         return np.where(self.kinds.equal, 0.0, self.shift * self.sizes)
 
-    def learn(self, y: Array, f: Array, c: Array, invert: Callable[[Array], Array]) -> "Lagrangian":
+    def learn(
+        self, y: Array, f: Array, c: Array, invert: Callable[[Array], Array], settled: Settled | None = None
+    ) -> "Lagrangian":
         """Return the state after a generation; `invert` maps `capacity` points of R^d to their standard coordinates."""
         known = np.isfinite(f) & np.isfinite(c).all(axis=1)
         if not np.any(known):
             return self
         remembered = self._remember(y[known], f[known], c[known])
-        k, last = len(remembered.f), remembered.y[-1:]
-        padded = np.concatenate([remembered.y, np.tile(last, (self.capacity - k, 1))])
-        adapted = remembered._adapted(Design(np.asarray(invert(padded))[:k]))
+
+        def standard(y: Array) -> Array:
+            padding = np.tile(y[-1:], (max(self.capacity - len(y), 0), 1))
+            return np.asarray(invert(np.concatenate([y, padding])))[: len(y)]
+
+        e, taken = standard(remembered.y), None
+        if settled is not None:
+            e, taken = settled.reduce(remembered.y, e, standard)
+        design = Design(e, taken)
+        enough = taken is None or design.shape[0] > design.shape[1] + 1
+        adapted = remembered._adapted(design) if enough else remembered
         inside = self.kinds.violation(np.where(self.kinds.equal, 0.0, c[known])) == 0
         return adapted._shifted(float(np.mean(inside)))
 
@@ -109,7 +120,7 @@ class Lagrangian:
         middle = middle + now.margins
         values = now.values(self.f, self.c)
         bowl = design.bowl(values)
-        k, d = self.y.shape
+        k, d = design.shape
         floor = NOISE * np.finfo(float).eps * float(np.abs(self.f).max())
         if k < 2 * d + 4:  # the fit passes through all points
             floor = max(floor, float(values.std()) / d)

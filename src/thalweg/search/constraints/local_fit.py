@@ -9,11 +9,13 @@ NEAR = 2.0
 
 
 class Design:
-    """Evaluations in standard coordinates, (k, d), weighted by their distance from the mean."""
+    """Evaluations in standard coordinates, (k, d), weighted by their distance from the mean; those not `taken` by 0."""
 
-    def __init__(self, e: np.ndarray) -> None:
+    def __init__(self, e: np.ndarray, taken: np.ndarray | None = None) -> None:
         squares = np.sum(e**2, axis=1)
-        near = np.isfinite(squares)
+        near = np.isfinite(squares) if taken is None else np.isfinite(squares) & taken
+        self.shape = (len(e) if taken is None else int(np.sum(taken)), e.shape[1])
+        """Number of evaluations and of coordinates."""
         distance = np.where(near, squares, 0.0) / e.shape[1]
         self.root = np.where(near, np.sqrt(1 / (1 + (distance / NEAR) ** 2)), 0.0)[:, None]
         e = np.where(near[:, None], e, 0.0)
