@@ -69,7 +69,7 @@ def by_optimizer(method: str, d: int, n: int) -> Generation:
 def by_program(method: str, d: int, n: int) -> Generation:
     """Return only the call of the compiled update, which also draws the next generation, and the transfer of its numbers."""
     es = thalweg.Optimizer(np.ones(d), 1.0, method=method, popsize=n, seed=1, max_iter=10**9)
-    drawn, f = es.run.ahead, np.arange(float(n))
+    drawn, f = es.run.draw(es.injected).drawn, np.arange(float(n))
 
     def generation() -> None:
         es.run.steps.tell(drawn, f)
