@@ -88,9 +88,9 @@ def test_isolines_and_entropy_of_a_flow_are_those_of_its_density(trajectories):
     steps = steps_of(strategy, 2)
     _, drawn = steps.begin(SHOWN, np.array(TINY.x0), TINY.sigma0)
     for _ in range(3):
-        state, drawn, view = steps.tell(drawn, ROSENBROCK(np.asarray(drawn.y)))
+        _, drawn, view = steps.tell(drawn, ROSENBROCK(np.asarray(drawn.y)))
     assert view.info["nonlinearity"] > 1e-3, "a straight distribution would tell little"
-    log_p = np.asarray(strategy.log_prob(state, jnp.asarray(trajectory.isolines[0, 3])))
+    log_p = np.asarray(strategy.log_prob(drawn.before, jnp.asarray(trajectory.isolines[0, 3])))
     expected = 1 - np.square(TINY.radii) / 2 - trajectory.entropy[0, 3]
     np.testing.assert_allclose(log_p, np.broadcast_to(expected[:, None], log_p.shape), atol=1e-6)
 
