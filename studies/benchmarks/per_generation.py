@@ -2,15 +2,16 @@
 
     OMP_NUM_THREADS=1 python studies/benchmarks/per_generation.py --out studies/benchmarks/results/per_generation.json
 
-The objective is a sum of squares, which costs next to nothing. All methods take turns, a round of some generations each, so
-that a busy machine slows them alike; the numbers are medians over the rounds, after a round to warm up. The process keeps to
-one core where the system lets it. This takes about eight minutes. evosax (pip install evosax==0.3.2) is in no extra of thalweg,
-as it has many dependencies.
+The objective is a sum of squares, which costs next to nothing. All methods take turns, a round of some generations
+each, so that a busy machine slows them alike; the numbers are medians over the rounds, after a round to warm up. The process
+keeps to one core where the system lets it. This takes about eight minutes. evosax (pip install evosax==0.3.2) is in no extra of
+thalweg, as it has many dependencies.
 """
 
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -33,13 +34,15 @@ SIZES = ((2, 6), (5, 8), (10, 10), (20, 12), (40, 15), (100, 17), (2, 20), (10, 
 """Dimension and population, first the default ones."""
 SMALL = (10, 10)
 """Size at which arithmetic is the smallest part of the cost, and the parts are shown."""
-BARS = {"gnn-cma": 1.0, "cma": 0.35, "xnes": 0.35}
-"""Goals: largest ratio to pycma; for plain latents from dimension 10 on."""
-ROUNDS = 11
-SECONDS = 0.25
-"""Approximate length of a round."""
+BARS = {"gnn-cma": 1.0, "cma": 0.4, "xnes": 0.4}
+"""Goals: largest ratio to pycma."""
+ROUNDS = 21
+LONGEST = 300
+"""Number of generations of a search in a round."""
 
 Generation = Callable[[], None]
+Make = Callable[[], Generation]
+"""Begins a search; its calls are generations, or runs of several."""
 
 
 def sphere(x: Any) -> Any:
@@ -78,15 +81,14 @@ def by_program(method: str, d: int, n: int) -> Generation:
 
 
 def scanned(init: Callable[[], Any], step: Callable[[Any], Any], length: int) -> Callable[[], None]:
-    """Return a call that runs `length` generations in one compiled loop, each time from where the last call ended."""
+    """Return a call that runs `length` generations in one compiled loop, each time from the start."""
     run = jax.jit(lambda state: jax.lax.scan(lambda s, _: (step(s), None), state, None, length)[0])
     with jax.enable_x64(True):
         state = init()
 
     def chunk() -> None:
-        nonlocal state
         with jax.enable_x64(True):
-            state = jax.block_until_ready(run(state))
+            jax.block_until_ready(run(state))
 
     return chunk
 
@@ -126,21 +128,21 @@ def by_evosax(d: int, n: int, length: int) -> Callable[[], None]:
     return scanned(init, step, length)
 
 
-def per_generation(candidates: dict[str, tuple[Generation, int]], rounds: int) -> dict[str, list[float]]:
-    """Return milliseconds a generation for each round; candidates are calls with their number of generations."""
-    repeats: dict[str, int] = {}
-    for name, (call, _) in candidates.items():
-        call()
-        start = time.perf_counter()
-        call()
-        repeats[name] = max(1, round(SECONDS / max(time.perf_counter() - start, 1e-6)))
+def per_generation(candidates: dict[str, tuple[Make, int]], rounds: int) -> dict[str, list[float]]:
+    """Return milliseconds a generation for each round; candidates are what makes a call, and its number of generations.
+
+    Each round begins a search anew: one that has converged computes with the smallest numbers there are, which takes longer.
+    """
     taken: dict[str, list[float]] = {name: [] for name in candidates}
-    for _ in range(rounds):
-        for name, (call, length) in candidates.items():
+    for i in range(rounds + 1):
+        for name, (make, length) in candidates.items():
+            call, repeats = make(), max(1, LONGEST // length)
+            call()
             start = time.perf_counter()
-            for _ in range(repeats[name]):
+            for _ in range(repeats):
                 call()
-            taken[name].append(1e3 * (time.perf_counter() - start) / repeats[name] / length)
+            if i:  # the first round compiles
+                taken[name].append(1e3 * (time.perf_counter() - start) / repeats / length)
     return taken
 
 
@@ -150,18 +152,21 @@ def measure(rounds: int) -> Report:
 
 def measure_rows(rounds: int) -> Iterator[Row]:
     for d, n in SIZES:
-        length = max(5, 20_000 // (d * n))
+        length = min(LONGEST, max(5, 20_000 // (d * n)))
         print(f"d = {d}, N = {n}", flush=True)
-        pycma = {"pycma": (by_pycma(d, n), 1)}
-        yield row("ask and tell", d, n, {m: (by_optimizer(m, d, n), 1) for m in BARS} | pycma, "pycma", rounds)
-        evosax = {"evosax": (by_evosax(d, n, length), length)}
-        yield row("compiled run", d, n, {m: (by_scan(m, d, n, length), length) for m in BARS} | evosax, "evosax", rounds)
+        pycma = {"pycma": (partial(by_pycma, d, n), 1)}
+        yield row("ask and tell", d, n, {m: (partial(by_optimizer, m, d, n), 1) for m in BARS} | pycma, "pycma", rounds)
+        scans = {m: by_scan(m, d, n, length) for m in BARS} | {"evosax": by_evosax(d, n, length)}
+        yield row("compiled run", d, n, {m: (partial(same, scan), length) for m, scan in scans.items()}, "evosax", rounds)
         if (d, n) == SMALL:
-            pycma = {"pycma": (by_pycma(d, n), 1)}
-            yield row("one call", d, n, {m: (by_program(m, d, n), 1) for m in BARS} | pycma, "pycma", rounds)
+            yield row("one call", d, n, {m: (partial(by_program, m, d, n), 1) for m in BARS} | pycma, "pycma", rounds)
 
 
-def row(kind: str, d: int, n: int, candidates: dict[str, tuple[Generation, int]], peer: str, rounds: int) -> Row:
+def same(call: Generation) -> Generation:
+    return call
+
+
+def row(kind: str, d: int, n: int, candidates: dict[str, tuple[Make, int]], peer: str, rounds: int) -> Row:
     """Measure candidates: medians, and ratios to the peer within each round, which are robust to a drift of the machine."""
     taken = per_generation(candidates, rounds)
     ratios = {name: np.array(times) / np.array(taken[peer]) for name, times in taken.items() if name != peer}

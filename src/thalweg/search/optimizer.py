@@ -217,12 +217,11 @@ class Optimizer(SearchView):
         (4, 1, 1)
         """
         foreign, told = as_flag(foreign, "foreign"), Told.read(F, G, H, self.kinds)
-        constrained, asked, points = told.kinds is not None, self._asked, X
+        asked, points, open_ones = self._asked, X, (self._asked, self.pending.open, self.late.open)
         whole = not (foreign or self.late.open) and asked is not None and asked.is_told_by(X, told.f)  # the usual case
         if foreign:
-            points = check_foreign(X, len(told.f), self.d, self.space, self.variables, constrained=constrained)
+            points = check_foreign(X, len(told.f), self.d, self.space, self.variables, constrained=told.kinds is not None)
         elif not whole:
-            open_ones = self._asked, self.pending.open, self.late.open
             points = as_asked(X, *open_ones, self.d, lambda: self.std, self.variables)
         if told.kinds is not None and self.kinds is None:
             self._constrain(told.kinds)
