@@ -45,6 +45,13 @@ def test_the_table_of_the_asynchronous_loop_is_the_measured_one(benchmark):
     assert len(chosen) == 8
 
 
+def test_the_table_of_gathered_generations_is_the_measured_one(benchmark):
+    rows = result("gathering")["rows"]
+    assert benchmark("gathering").show(rows) in (ROOT / "docs" / "trust_region.md").read_text()
+    ratios = [row["ratio"]["default / each"] for row in rows]
+    assert all(low <= 1.01 and middle < 1.02 for low, middle, _ in ratios)  # as the page says
+
+
 def test_the_tables_of_the_overhead_are_the_measured_ones(benchmark):
     assert benchmark("overhead").show(result("overhead")) in (ROOT / "docs" / "parallel.md").read_text()
 
