@@ -77,7 +77,7 @@ class Steps:
         self._place: Callable[..., Array] = jax.jit(self._points_of) if self.compiles else self._points_of
         self._locate: Callable[..., tuple[Array, Array]] = jax.jit(self._located) if self.compiles else self._located
         self._start: Callable[..., Any] = jax.jit(self._started_flat) if self.compiles else self._started
-        self._squeeze: Callable[..., Any] = jax.jit(self._squeezed) if self.compiles else self._squeezed
+        self._squeeze: Callable[..., Any] | None = None if self.compiles else self._squeezed
         if self.compiles:  # both compile at the same time, while the caller goes on
             point, number = jax.ShapeDtypeStruct((d,), float), jax.ShapeDtypeStruct((), float)
             self._begin = self._program("first", self._first_flat, jax.ShapeDtypeStruct((2,), np.uint32), point, number)
@@ -135,8 +135,14 @@ class Steps:
 
     def squeeze(self, state: State, seen: Observation, factors: np.ndarray) -> tuple[State, Observation]:
         """Multiply the search distribution by factors around its mean; return the state and what the host needs."""
+        info = {name: np.float64(value) for name, value in seen.info.items()}
         with jax.enable_x64(True):
-            state, std, info, scale = self._squeeze(self.packed(state), seen.mean, seen.std, seen.info, factors)
+            if self._squeeze is None:
+                shapes = jax.tree.map(
+                    lambda part: jax.ShapeDtypeStruct(np.shape(part), float), (seen.mean, seen.std, info, factors)
+                )
+                self._squeeze = self._program("squeeze", self._squeezed, self.layout.shapes[0], *shapes)
+            state, std, info, scale = self._squeeze(self.packed(state), seen.mean, seen.std, info, factors)
         shown = {name: float(value) for name, value in info.items()}
         return state, seen._replace(std=np.array(std), info=shown, scale=scale)
 
