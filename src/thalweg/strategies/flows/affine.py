@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax.scipy.linalg import solve_triangular
 
 from thalweg.strategies.flows.base import Flow
@@ -15,9 +14,9 @@ class AffineParams(NamedTuple):
     """The factors of y = shift + Low diag(exp(stretch - mean stretch)) Up e, as unconstrained numbers."""
 
     lower: Array
-    """The d (d - 1) / 2 entries below the diagonal of Low, row by row; its diagonal is 1."""
+    """The entries of Low below its diagonal, which is 1; the others of this (d, d) matrix do not count."""
     upper: Array
-    """The d (d - 1) / 2 entries above the diagonal of Up, row by row; its diagonal is 1."""
+    """The entries of Up above its diagonal, which is 1; the others of this (d, d) matrix do not count."""
     stretch: Array
     shift: Array
 
@@ -33,8 +32,8 @@ class Affine(Flow):
     affine: ClassVar[bool] = True
 
     def init(self, key: Key, d: int, dtype: Any = float) -> AffineParams:
-        packed, vector = jnp.zeros(d * (d - 1) // 2, dtype), jnp.zeros(d, dtype)
-        return AffineParams(packed, packed, vector, vector)
+        matrix, vector = jnp.zeros((d, d), dtype), jnp.zeros(d, dtype)
+        return AffineParams(matrix, matrix, vector, vector)
 
     def forward(self, params: AffineParams, e: Array) -> Array:
         lower, upper, scale = factors(params)
@@ -53,8 +52,5 @@ class Affine(Flow):
 
 def factors(params: AffineParams) -> tuple[Array, Array, Array]:
     """Return Low and Up as (d, d) matrices, and the diagonal between them, whose product is 1."""
-    d = params.stretch.shape[-1]
-    eye = jnp.eye(d, dtype=params.stretch.dtype)
-    lower = eye.at[np.tril_indices(d, -1)].set(params.lower)
-    upper = eye.at[np.triu_indices(d, 1)].set(params.upper)
-    return lower, upper, jnp.exp(params.stretch - params.stretch.mean())
+    eye = jnp.eye(params.stretch.shape[-1], dtype=params.stretch.dtype)
+    return jnp.tril(params.lower, -1) + eye, jnp.triu(params.upper, 1) + eye, jnp.exp(params.stretch - params.stretch.mean())
