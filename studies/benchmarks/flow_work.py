@@ -13,13 +13,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from per_generation import SIZES, by_scan, functions, per_generation, scanned
+from per_generation import by_scan, functions, per_generation, same, scanned
 from shared import Report, Row, cost_report, measure_or_show
 
 import thalweg
 from thalweg_studies.report.files import markdown
 
 ROUNDS, WIDTH, PRODUCTS = 9, 16, 100
+SIZES = ((2, 20), (10, 10), (10, 100), (40, 400), (100, 1000))
+"""Dimension and population: those whose flow learns in each generation."""
 
 
 def operations(method: str, d: int, n: int) -> float:
@@ -43,8 +45,8 @@ def measure(rounds: int) -> Report:
     for d, n in SIZES:
         print(f"d = {d}, N = {n}", flush=True)
         length, (product, flop) = max(5, 20_000 // (d * n)), products(d, n)
-        runs = {method: (by_scan(method, d, n, length), length) for method in ("gnn-cma", "cma")}
-        taken = per_generation(runs | {"products": (product, 1)}, rounds)
+        runs = {method: (same(by_scan(method, d, n, length)), length) for method in ("gnn-cma", "cma")}
+        taken = per_generation(runs | {"products": (same(product), 1)}, rounds)
         work = operations("gnn-cma", d, n) - operations("cma", d, n)
         ms = {name: float(np.median(times)) for name, times in taken.items()}
         rows.append({"d": d, "n": n, "mflop": work / 1e6, "ms": ms, "plain": flop / ms["products"] / 1e6})

@@ -9,14 +9,16 @@ compiler's count, in which LAPACK's (eigenvalues, factors) are missing. Exponent
 logarithmic plot, over the upper half of the sizes. This takes about five minutes.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-from per_generation import functions, per_generation
+from per_generation import functions
 from shared import Report, Row, cost_report, measure_or_show
 
 import thalweg
@@ -30,10 +32,12 @@ Make = Callable[[Size], tuple[Any, int]]
 ROUNDS = 5
 PLAIN = (2, 10, 50, 100, 200, 400)
 DIAGONAL = (2, 10, 50, 200, 500, 1000)
+LARGE = (20, 50, 100, 200, 500, 1000)
+"""Dimensions with default populations."""
 
 
-def by_dimension(method: str) -> Make:
-    return lambda d: (thalweg.make_strategy(method, popsize=100), d)
+def by_dimension(method: str, popsize: int | None = 100) -> Make:
+    return lambda d: (thalweg.make_strategy(method, popsize=popsize), d)
 
 
 def by_population(method: str) -> Make:
@@ -48,6 +52,7 @@ def by_flow(name: str) -> Make:
 
 
 SERIES: dict[str, dict[str, tuple[Make, tuple[Size, ...]]]] = {
+    "dimension d, default N": {m: (by_dimension(m, None), LARGE) for m in ("gnn-cma", "cma", "gnn-sep-cma", "sep-cma")},
     "dimension d, N = 100": {
         **{m: (by_dimension(m), PLAIN) for m in ("gnn-cma", "cma")},
         **{m: (by_dimension(m), DIAGONAL) for m in ("gnn-sep-cma", "sep-cma", "gnn-snes")},
@@ -73,14 +78,25 @@ def cost(make: Make, size: Size) -> tuple[dict[str, float], Callable[[], None], 
         compiled: Any = jax.jit(run).lower(1, state).compile()
     memory = compiled.memory_analysis()
     reserved = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
-    length = 1 + 10_000 // (strategy.population(d) * d)
+    length = max(20, ceil(d / 10))  # as many as there are from one step of the flow to the next
 
     def call() -> None:
-        nonlocal state
         with jax.enable_x64(True):
-            state = jax.block_until_ready(compiled(length, state))
+            jax.block_until_ready(compiled(length, state))
 
     return {"flop": compiled.cost_analysis()["flops"], "bytes": reserved}, call, length
+
+
+def timed(calls: dict[str, tuple[Callable[[], None], int]], rounds: int) -> dict[str, list[float]]:
+    """Return milliseconds a generation for each round, after one to warm up; each call makes a number of generations."""
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    for i in range(rounds + 1):
+        for name, (call, length) in calls.items():
+            start = time.perf_counter()
+            call()
+            if i:
+                taken[name].append(1e3 * (time.perf_counter() - start) / length)
+    return taken
 
 
 def measure(rounds: int) -> Report:
@@ -89,7 +105,7 @@ def measure(rounds: int) -> Report:
         for line, (make, sizes) in lines.items():
             print(f"{series}: {line}", flush=True)
             made = {str(size): cost(make, size) for size in sizes}
-            taken = per_generation({name: (call, length) for name, (_, call, length) in made.items()}, rounds)
+            taken = timed({name: (call, length) for name, (_, call, length) in made.items()}, rounds)
             for size in sizes:
                 known, times = made[str(size)][0], taken[str(size)]
                 rows.append({"series": series, "line": line, "size": size, "ms": float(np.median(times)), **known})
@@ -128,12 +144,13 @@ def draw(report: Report, path: Path) -> None:
 
     from thalweg_studies.report.style import COLOURS, LINES
 
-    figure = Figure(figsize=(9.6, 7.2), layout="constrained", dpi=110)
-    grid = figure.subplots(2, 2)
+    figure = Figure(figsize=(9.6, 10.8), layout="constrained", dpi=110)
+    grid = figure.subplots(3, 2)
+    grid.flat[-1].set_axis_off()
     lines = lines_of(report["rows"])
     panels = [(series, "ms", "time of a generation (ms)") for series in SERIES]
     panels.append((next(iter(SERIES)), "bytes", "memory (bytes)"))
-    for axes, (series, key, label) in zip(grid.flat, panels, strict=True):
+    for axes, (series, key, label) in zip(grid.flat, panels, strict=False):
         for i, ((_, line), rows) in enumerate((name, rows) for name, rows in lines.items() if name[0] == series):
             sizes, costs = [row["size"] for row in rows], [row[key] for row in rows]
             name = f"{line}, exponent {exponent(sizes, costs):.2f}"

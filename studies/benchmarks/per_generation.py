@@ -157,13 +157,14 @@ def measure_rows(rounds: int) -> Iterator[Row]:
         pycma = {"pycma": (partial(by_pycma, d, n), 1)}
         yield row("ask and tell", d, n, {m: (partial(by_optimizer, m, d, n), 1) for m in BARS} | pycma, "pycma", rounds)
         scans = {m: by_scan(m, d, n, length) for m in BARS} | {"evosax": by_evosax(d, n, length)}
-        yield row("compiled run", d, n, {m: (partial(same, scan), length) for m, scan in scans.items()}, "evosax", rounds)
+        yield row("compiled run", d, n, {m: (same(scan), length) for m, scan in scans.items()}, "evosax", rounds)
         if (d, n) == SMALL:
             yield row("one call", d, n, {m: (partial(by_program, m, d, n), 1) for m in BARS} | pycma, "pycma", rounds)
 
 
-def same(call: Generation) -> Generation:
-    return call
+def same(call: Generation) -> Make:
+    """Return what gives one call again and again: each begins a search of its own."""
+    return lambda: call
 
 
 def row(kind: str, d: int, n: int, candidates: dict[str, tuple[Make, int]], peer: str, rounds: int) -> Row:
