@@ -99,7 +99,7 @@ def test_files_stay_small():
 
 
 def test_the_library_stays_small():
-    assert sum(LINES.values()) <= 24_000  # 21,000 before the integrations
+    assert sum(LINES.values()) <= 24_500  # 21,000 before the integrations
 
 
 def test_the_picture_of_the_layers_is_what_the_command_draws():

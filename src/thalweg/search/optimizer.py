@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thalweg._common.checks import Seed, as_count, as_flag, as_seed
+from thalweg._common.checks import Seed, as_count, as_flag, as_seed, is_plain
 from thalweg._common.types import ArrayLike, Points, Rows, Values
 from thalweg.compiled.drawn import Ahead, Drawn
 from thalweg.models import Quadratic, make_model
@@ -218,10 +218,10 @@ class Optimizer(SearchView):
         """
         foreign, told = as_flag(foreign, "foreign"), Told.read(F, G, H, self.kinds)
         asked, points, open_ones = self._asked, X, (self._asked, self.pending.open, self.late.open)
-        whole = not (foreign or self.late.open) and asked is not None and asked.is_told_by(X, told.f)  # the usual case
+        usual = is_plain(X) and not (foreign or self.late.open) and asked is not None and asked.is_told_by(X, told.f)
         if foreign:
             points = check_foreign(X, len(told.f), self.d, self.space, self.variables, constrained=told.kinds is not None)
-        elif not whole:
+        elif not usual:
             points = as_asked(X, *open_ones, self.d, lambda: self.std, self.variables)
         if told.kinds is not None and self.kinds is None:
             self._constrain(told.kinds)
@@ -230,7 +230,7 @@ class Optimizer(SearchView):
         if foreign:
             points, present = self._tell_foreign(points, present)
         if len(points) or not (late or foreign):
-            self._tell_present(points, present, whole=whole)
+            self._tell_present(points, present, whole=usual)
         for x, i in late:  # after the others: an error among those must not lose these
             self.late.close(x)
             self.campaign = self.campaign.after_late_value(told.best(i, x, self.nfev + 1, self.kinds))
