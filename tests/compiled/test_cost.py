@@ -1,5 +1,7 @@
 """Guards on cost that no busy machine can disturb: operations and memory as the compiler counts them, calls, transfers."""
 
+import subprocess
+import sys
 from functools import cache
 
 import jax
@@ -64,3 +66,20 @@ def test_a_vectorised_objective_is_called_once_per_generation(kind):
     result = thalweg.minimize(fun, np.ones(3), method="cma", popsize=9, seed=1, max_iter=7, vectorized=True)
     assert calls == [(9, 3)] * 7
     assert result.nfev == 63
+
+
+LARGE = """
+import resource, numpy as np, thalweg
+es = thalweg.Optimizer(np.ones(10_000), 1.0, method={!r}, seed=1, max_iter=3)
+while not es.stop():
+    X = es.ask()
+    es.tell(X, (X * X).sum(1))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.parametrize("method", ["sep-cma", "snes"])
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of memory is another one elsewhere")
+def test_ten_thousand_dimensions_fit_into_a_gigabyte(method):
+    done = subprocess.run([sys.executable, "-c", LARGE.format(method)], stdout=subprocess.PIPE, text=True, check=True)
+    assert int(done.stdout) * 1024 < 1e9
