@@ -24,7 +24,7 @@ from shared import Report, Row, measure_or_show, versions
 from thalweg_studies.report.files import markdown
 
 METHODS = ("gnn-cma", "cma", "xnes")
-GOALS = {"empty cache": 6.0, "warm cache": 2.0}
+GOALS = {"empty cache": 3.0, "warm cache": 1.2}
 """Goals: seconds of a search with `gnn-cma` on two idle cores."""
 
 Timing = tuple[str, str, float, float | None]
