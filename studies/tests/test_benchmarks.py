@@ -49,7 +49,7 @@ def test_the_table_of_gathered_generations_is_the_measured_one(benchmark):
     rows = result("gathering")["rows"]
     assert benchmark("gathering").show(rows) in (ROOT / "docs" / "trust_region.md").read_text()
     ratios = [row["ratio"]["default / each"] for row in rows]
-    assert all(low <= 1.01 and middle < 1.02 for low, middle, _ in ratios)  # as the page says
+    assert all(middle < 1.015 and low <= 1.005 for middle, low, _ in ratios)  # as the page says
 
 
 def test_the_tables_of_the_overhead_are_the_measured_ones(benchmark):
