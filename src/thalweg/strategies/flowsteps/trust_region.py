@@ -84,7 +84,7 @@ class TrustRegion(FlowStep):
         """
         given = {name: value for name in Settings._fields if (value := getattr(self, name)) is not None}
         enough = ceil(10 * d / n)
-        every = given.get("every", min(ceil(d / 10), enough))
+        every = given.get("every", max(1, min(d // 10, enough)))
         generations = given.get("generations", min(20, max(every, min(5, enough))))
         radius = min(0.03, 0.001 * (every * n / d) ** 2)
         bar, momentum, clip = (-0.1, 0.5, 20.0) if generations == 1 else (0.1, 0.0, 5.0)
