@@ -23,10 +23,6 @@ class SearchDistribution:
         """
         return frame if self.raw else IdentityFrame()
 
-    def remove_outer_frame(self, frame: FrameLike, x: Array) -> Array:
-        """Undo the frame around the flow: return what `forward` with `inner_frame(frame)` gives for the draws of x."""
-        return x if self.raw else frame.whiten(x)
-
     def forward(self, params: Params, frame: FrameLike, e: Array) -> Array:
         """Return the points x (..., d) that the draws e give."""
         if self.raw:

@@ -209,3 +209,10 @@ def test_settings_by_population_and_dimension():
         (4, 1), (5, 1), (5, 2), (5, 4), (10, 10)
     ]  # fmt: skip
     assert TrustRegion().schedule(400, 40) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["generations", "every"])
+@pytest.mark.parametrize("value", [0, -1, 2.5])
+def test_counts_of_generations_are_checked(name, value):
+    with pytest.raises((TypeError, ValueError), match=name):
+        TrustRegion(**{name: value})

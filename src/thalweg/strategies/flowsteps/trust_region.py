@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from thalweg._common.checks import as_count
 from thalweg.strategies.distribution import SearchDistribution
 from thalweg.strategies.flowsteps.base import Batch, FlowStep
 from thalweg.strategies.flowsteps.gathered import Schedule
@@ -75,6 +76,11 @@ class TrustRegion(FlowStep):
     stopping early keeps the step from fitting noise."""
     damping: float = 1e-2
     """Added to the metric, relative to a standard draw's own scale of 1."""
+
+    def __post_init__(self) -> None:
+        for name in ("generations", "every"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, as_count(getattr(self, name), name))
 
     def settings(self, n: int, d: int) -> Settings:
         """Return the constants for populations of n in dimension d.
